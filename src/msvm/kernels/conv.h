@@ -1,0 +1,26 @@
+// Shape of a convolution: window, channels and groups.
+#pragma once
+#include "msvm/kernels/window.h"
+
+namespace msvm {
+
+struct ConvShape {
+  Window window;
+  int64_t batch = 0, in_channels = 0, out_channels = 0, groups = 1;
+  int64_t group_in() const { return in_channels / groups; }
+  int64_t group_out() const { return out_channels / groups; }
+};
+
+/// Conv and its quantised relatives: x [N, C, ...], w [M, C / groups, ...], bias [M] or null, y [N, M, ...].
+Status describe_conv(const KernelCall& call, const TensorMeta& x, const TensorMeta& w, const TensorMeta* bias, const TensorMeta& y, ConvShape& s);
+
+/// Multiply-adds of a Conv call.
+double conv_multiply_adds(const KernelCall& call);
+
+// Each adds its kernels; conv.cpp calls them in order.
+void add_conv_im2col_kernels(KernelList& list);
+void add_conv_depthwise_kernels(KernelList& list);
+void add_conv_transpose_kernels(KernelList& list);
+void add_conv_other_kernels(KernelList& list);  // DeformConv, CausalConvWithState
+
+}  // namespace msvm

@@ -1,0 +1,78 @@
+// What fast kernels keep at a call site: constant inputs in packed form, one buffer per (input, format).
+#pragma once
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "msvm/kernels/kernel.h"
+
+namespace msvm {
+
+struct FreeDeleter {
+  void operator()(void* p) const { std::free(p); }
+};
+using AlignedFloats = std::unique_ptr<float[], FreeDeleter>;
+
+inline AlignedFloats aligned_floats(int64_t count) {
+  size_t bytes = (static_cast<size_t>(count) * sizeof(float) + 127) / 64 * 64;
+  return AlignedFloats(static_cast<float*>(std::aligned_alloc(64, bytes)));
+}
+
+/// Every kernel that packs keeps its buffers in one object of this type, so kernels that alternate at a site don't evict each other.
+class PackedConstants final : public KernelSiteState {
+ public:
+  /// Of this call's site, created or replaced as needed.
+  static PackedConstants& at(KernelCall& call) {
+    auto* state = dynamic_cast<PackedConstants*>(call.site.get());
+    if (!state) {
+      call.site = std::make_unique<PackedConstants>();
+      state = static_cast<PackedConstants*>(call.site.get());
+    }
+    return *state;
+  }
+  /// The buffer of that key, or null if it was not made from `source` yet.
+  const float* find(int key, const void* source) const {
+    for (const Entry& e : entries_)
+      if (e.key == key && e.source == source) return e.data.get();
+    return nullptr;
+  }
+  const float* keep(int key, const void* source, AlignedFloats data) {
+    for (Entry& e : entries_)
+      if (e.key == key) {
+        e = {key, source, std::move(data)};
+        return e.data.get();
+      }
+    entries_.push_back({key, source, std::move(data)});
+    return entries_.back().data.get();
+  }
+
+ private:
+  struct Entry {
+    int key;
+    const void* source;
+    AlignedFloats data;
+  };
+  std::vector<Entry> entries_;
+};
+
+inline bool is_constant(const KernelCall& call, size_t input) { return input < 64 && (call.const_inputs >> input & 1); }
+
+/// `count` floats written by pack(float*): kept at the site if input `i` is constant, else in this call's scratch.
+template <class Pack>
+Result<const float*> packed_input(KernelCall& call, size_t i, int key, int64_t count, Pack&& pack) {
+  if (is_constant(call, i)) {
+    PackedConstants& site = PackedConstants::at(call);
+    if (const float* p = site.find(key, call.inputs[i]->data)) return p;
+    AlignedFloats buffer = aligned_floats(count);
+    if (!buffer) return resource_limit("no memory for packed weights");
+    pack(buffer.get());
+    return site.keep(key, call.inputs[i]->data, std::move(buffer));
+  }
+  MSVM_ASSIGN_OR_RETURN(std::byte * scratch, call.memory.scratch(count * static_cast<int64_t>(sizeof(float)) + 64));
+  float* p = reinterpret_cast<float*>(scratch);
+  pack(p);
+  return const_cast<const float*>(p);
+}
+
+}  // namespace msvm

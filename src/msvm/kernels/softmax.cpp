@@ -1,0 +1,148 @@
+// Softmax, LogSoftmax and Hardmax along one axis.
+#include <algorithm>
+#include <cmath>
+
+#include "msvm/kernels/dense.h"
+#include "msvm/kernels/families.h"
+#include "msvm/kernels/vector_kernels.h"
+
+namespace msvm {
+namespace {
+
+enum class Kind { kSoftmax, kLog, kHard };
+
+struct Axis {
+  int64_t outer = 1, n = 1, inner = 1;
+};
+bool axis_of(const KernelCall& call, Axis& a) {
+  const TensorMeta& m = *call.inputs[0];
+  if (m.rank == 0) return true;  // one element is its own axis
+  int64_t axis = call.attrs.get_int("axis", -1);
+  if (axis < 0) axis += m.rank;
+  if (axis < 0 || axis >= m.rank) return false;
+  size_t d = static_cast<size_t>(axis);
+  a = {product(m.dims().first(d)), m.shape[d], product(m.dims().subspan(d + 1))};
+  return true;
+}
+
+template <class T>
+Status along_axis(KernelCall& call, Kind kind) {
+  Axis a;
+  if (!axis_of(call, a)) return out_of_range(std::string(call.op.name) + ": axis out of range");
+  MSVM_ASSIGN_OR_RETURN(const T* x, dense_input<T>(call, *call.inputs[0]));
+  DenseOutput<T> y;
+  MSVM_RETURN_IF_ERROR(y.open(call, call.outputs[0]));
+  if (a.n == 0) return {};
+  for (int64_t i = 0; i < a.outer * a.inner; ++i) {
+    const int64_t base = i / a.inner * a.n * a.inner + i % a.inner;
+    int64_t top = 0;  // the first of the largest; a NaN is larger than all
+    for (int64_t k = 1; k < a.n; ++k) {
+      T v = x[base + k * a.inner], best = x[base + top * a.inner];
+      if (v > best || (std::isnan(v) && !std::isnan(best))) top = k;
+    }
+    const double largest = static_cast<double>(x[base + top * a.inner]);
+    if (kind == Kind::kHard) {
+      for (int64_t k = 0; k < a.n; ++k) y[base + k * a.inner] = k == top ? T{1} : T{0};
+      continue;
+    }
+    double sum = 0;
+    for (int64_t k = 0; k < a.n; ++k) sum += std::exp(static_cast<double>(x[base + k * a.inner]) - largest);
+    const double log_sum = std::log(sum);
+    for (int64_t k = 0; k < a.n; ++k) {
+      double v = static_cast<double>(x[base + k * a.inner]) - largest;
+      y[base + k * a.inner] = static_cast<T>(kind == Kind::kLog ? v - log_sum : std::exp(v) / sum);
+    }
+  }
+  y.commit();
+  return {};
+}
+
+template <Kind kKind>
+Status ref_softmax(KernelCall& call) {
+  return with_accumulator(call.inputs[0]->dtype, [&](auto zero) { return along_axis<decltype(zero)>(call, kKind); });
+}
+
+bool rows_fit(const KernelCall& call) {
+  Axis a;
+  return axis_of(call, a) && a.inner == 1 && call.outputs[0]->dense();
+}
+
+template <Isa kIsa, Kind kKind>
+Status fast_softmax(KernelCall& call) {
+  const VectorKernels& v = *vector_kernels(kIsa);
+  Axis a;
+  if (!axis_of(call, a)) return internal_error("Softmax: axis out of range");
+  const float* x = call.inputs[0]->as<float>();
+  float* y = call.outputs[0]->as<float>();
+  if (a.outer == 0 || a.n == 0) return {};
+  call.workers.parallel_for(a.outer, grain_for(a.outer, static_cast<double>(a.n) * 0.5 + 10), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) (kKind == Kind::kLog ? v.log_softmax : v.softmax)(x + i * a.n, a.n, y + i * a.n);
+  });
+  return {};
+}
+
+// An axis with others inside it: blocks of columns, vectors along them.
+bool columns_fit(const KernelCall& call) {
+  Axis a;
+  return axis_of(call, a) && a.inner > 1 && call.outputs[0]->dense();
+}
+
+template <Isa kIsa>
+Status fast_softmax_columns(KernelCall& call) {
+  const VectorKernels& v = *vector_kernels(kIsa);
+  constexpr int64_t kBlock = 256;
+  Axis a;
+  if (!axis_of(call, a)) return internal_error("Softmax: axis out of range");
+  if (a.outer == 0 || a.n == 0 || a.inner == 0) return {};
+  const float* x = call.inputs[0]->as<float>();
+  float* y = call.outputs[0]->as<float>();
+  const int64_t blocks = (a.inner - 1) / kBlock + 1, chunks = a.outer * blocks;
+  call.workers.parallel_for(chunks, grain_for(chunks, static_cast<double>(a.n * kBlock) * 0.7), [&](int64_t begin, int64_t end) {
+    alignas(64) float top[kBlock], sum[kBlock];
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t column = i % blocks * kBlock, n = std::min(kBlock, a.inner - column);
+      const float* from = x + i / blocks * a.n * a.inner + column;
+      float* to = y + i / blocks * a.n * a.inner + column;
+      v.copy_strided(from, 1, n, top);
+      for (int64_t k = 1; k < a.n; ++k) {
+        const float* rows[2] = {top, from + k * a.inner};
+        v.max_rows(rows, 2, n, top);
+      }
+      std::fill(sum, sum + n, 0.0f);
+      for (int64_t k = 0; k < a.n; ++k) {
+        float* e = to + k * a.inner;
+        for (int64_t j = 0; j < n; ++j) e[j] = from[k * a.inner + j] - top[j];
+        v.exp(e, n, e);
+        v.add_in_place(sum, e, n);
+      }
+      for (int64_t k = 0; k < a.n; ++k)
+        for (int64_t j = 0; j < n; ++j) to[k * a.inner + j] /= sum[j];
+    }
+  });
+  return {};
+}
+
+}  // namespace
+
+void add_softmax_kernels(KernelList& list) {
+  list.push_back({.name = "ref_softmax", .op = "Softmax", .run = ref_softmax<Kind::kSoftmax>, .dtypes = kFloats, .default_ns_per_work = 15});
+  list.push_back({.name = "ref_log_softmax", .op = "LogSoftmax", .run = ref_softmax<Kind::kLog>, .dtypes = kFloats, .default_ns_per_work = 10});
+  list.push_back({.name = "ref_hardmax", .op = "Hardmax", .run = ref_softmax<Kind::kHard>, .dtypes = kFloats, .default_ns_per_work = 3});
+  KernelInfo k{.dtypes = bit(DType::kF32), .dense_inputs = true, .strict_order = false, .accepts = rows_fit, .default_ns_per_work = 0.4};
+  auto add = [&](std::string_view name, std::string_view op, Isa isa, KernelFn run) {
+    k.name = name, k.op = op, k.isa = isa, k.run = run;
+    list.push_back(k);
+  };
+  add("avx512_softmax_f32_rows", "Softmax", Isa::kAvx512, fast_softmax<Isa::kAvx512, Kind::kSoftmax>);
+  add("avx512_log_softmax_f32_rows", "LogSoftmax", Isa::kAvx512, fast_softmax<Isa::kAvx512, Kind::kLog>);
+  add("avx2_softmax_f32_rows", "Softmax", Isa::kAvx2, fast_softmax<Isa::kAvx2, Kind::kSoftmax>);
+  k.accepts = columns_fit;
+  k.default_ns_per_work = 0.7;
+  add("avx512_softmax_f32_columns", "Softmax", Isa::kAvx512, fast_softmax_columns<Isa::kAvx512>);
+  add("avx2_softmax_f32_columns", "Softmax", Isa::kAvx2, fast_softmax_columns<Isa::kAvx2>);
+  k.accepts = rows_fit;
+  k.default_ns_per_work = 0.4;
+  add("avx2_log_softmax_f32_rows", "LogSoftmax", Isa::kAvx2, fast_softmax<Isa::kAvx2, Kind::kLog>);
+}
+
+}  // namespace msvm
