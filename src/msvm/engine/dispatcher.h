@@ -1,0 +1,37 @@
+// Wires the interpreter's Dispatcher to schedulers, kernels and devices. Private to the room.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "msvm/engine/sim_stream.h"
+#include "msvm/vm/interfaces.h"
+
+namespace msvm {
+
+/// One per session. Calls on the host run at once. Those on simulated devices are queued there; where a device has no kernel the host
+/// serves, through copies.
+class SessionDispatcher final : public Dispatcher {
+ public:
+  explicit SessionDispatcher(Devices& devices);
+  ~SessionDispatcher() override;
+  Result<std::unique_ptr<CallState>> prepare(const Module& module, const Function& function, const Instr& call) override;
+  Status dispatch(CallState& state, CallFrame& frame) override;
+  CallReport last_report(const CallState& state) const override;
+  Status copy(const TensorMeta& source, const TensorMeta& destination) override;
+  Status fetch(const TensorMeta& element, std::byte* to) override;
+  Status finish() override;
+  const std::vector<Candidate>& explain(const CallState& state) const;
+
+ private:
+  class Site;
+  Status on_device(Site& site, CallFrame& frame);
+  Status through_host(Site& site, CallFrame& frame);
+  Result<SimStream*> stream(Device d);
+  Result<TensorValue> host_tensor(const TensorMeta& like);
+
+  Devices& devices_;
+  Scratch scratch_;
+  std::vector<std::unique_ptr<SimStream>> streams_;  // by index of the device; made when needed
+};
+
+}  // namespace msvm

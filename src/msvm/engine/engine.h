@@ -1,0 +1,84 @@
+// The public C++ API: load -> verify -> run. The one place where the parts are wired.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "msvm/base/diagnostic.h"
+#include "msvm/base/status.h"
+#include "msvm/device/buffer_pool.h"
+#include "msvm/device/capability_db.h"
+#include "msvm/device/workers.h"
+#include "msvm/vm/session.h"
+
+namespace msvm {
+
+struct EngineOptions {
+  int num_threads = 0;               // 0: MSVM_NUM_THREADS, else the container's cores
+  int64_t max_memory = 0;            // bytes of tensors on each device; 0: what the machine, or its container, has
+  std::string capability_patch;      // path; empty: MSVM_CAPABILITY_DB, else none
+  bool fallback = true;              // a kernel that is missing is served by the reference kernel, or by the host
+  bool strict = false;               // one declared order of every sum
+  int simulated_devices = 0;         // sim(0) ... for tests
+};
+
+/// A loaded program. Thread-safe: each concurrent run() takes a session of the pool.
+class Executable {
+ public:
+  ~Executable();
+  const VerifiedModule& verified() const;
+  const Module& module() const { return verified().module(); }
+  const Function& function(int32_t index = 0) const { return module().functions[static_cast<size_t>(index)]; }
+  /// By position. Inputs may be any strides (copied if the program wants dense ones).
+  Result<std::vector<Value>> run(std::span<const Value> inputs, int32_t function = 0);
+  /// The same into a vector that is used again and again: no malloc once the program is in its steady state.
+  Status run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function = 0);
+  /// Every run that has begun, in whatever thread, ends with kCancelled.
+  void cancel();
+  void set_limits(Limits limits);      // of each session, from its next run on
+  void set_profiling(bool on);
+  /// Merged over sessions, without the runs that have not ended; by instruction of the function.
+  std::vector<InstrProfile> profile(int32_t function = 0) const;
+  Counters counters() const;
+
+  struct Impl;
+  explicit Executable(std::unique_ptr<Impl> impl);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Shared devices, pools and capability databases. Must outlive its executables (they hold it). Thread-safe.
+class Engine : public std::enable_shared_from_this<Engine> {
+ public:
+  static Result<std::shared_ptr<Engine>> create(const EngineOptions& options = {});
+  ~Engine();
+  /// Refuses modules that need a device which isn't there.
+  Result<std::shared_ptr<Executable>> load(std::shared_ptr<const VerifiedModule> module);
+  /// Verifies first; all findings are in the Status' message.
+  Result<std::shared_ptr<Executable>> load(Module module);
+
+  MemoryStats memory_stats(Device device = {}) const;   // zeros if there is no such device
+  WorkerPool& workers();
+  BufferPool& pool();
+  /// Fresh dense host memory for an input.
+  Result<TensorValue> allocate(DType dtype, std::span<const int64_t> shape);
+
+  /// As it is now; null if there is no such device.
+  std::shared_ptr<const CapabilityDb> capability_db(Device device = {}) const;
+  /// Call sites choose anew at their next call. A patch that is refused changes nothing.
+  Status patch_capabilities(std::string_view json, const std::string& source, Device device = {});
+  Status load_capability_patch(const std::string& path, Device device = {});
+  struct Impl;
+
+ private:
+  Engine();
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Wraps foreign memory as an input without a copy; `release` runs when the last reference goes.
+TensorValue borrow(const TensorMeta& meta, int64_t bytes, void (*release)(void*), void* owner);
+
+}  // namespace msvm

@@ -1,0 +1,123 @@
+// A program and its pool of sessions.
+#include <fmt/core.h>
+
+#include "msvm/engine/executable.h"
+#include "msvm/kernels/copy.h"
+
+namespace msvm {
+namespace {
+
+void add(Counters& a, const Counters& b) {
+  a.runs += b.runs;
+  a.failed_runs += b.failed_runs;
+  a.instructions += b.instructions;
+  a.calls += b.calls;
+  a.allocations += b.allocations;
+  a.planned_allocations += b.planned_allocations;
+  a.checks += b.checks;
+  a.copied_bytes += b.copied_bytes;
+}
+
+void add_kernels(std::string& sum, const std::string& more) {
+  for (size_t at = 0; at < more.size();) {
+    const size_t end = std::min(more.find(", ", at), more.size());
+    const std::string one = more.substr(at, end - at);
+    if ((", " + sum + ", ").find(", " + one + ", ") == std::string::npos) sum += (sum.empty() ? "" : ", ") + one;
+    at = end + 2;
+  }
+}
+
+}  // namespace
+
+PooledSession* Executable::Impl::take() {
+  std::lock_guard lock(mutex);
+  if (idle.empty()) {
+    all.push_back(std::make_unique<PooledSession>(program, *devices, limits));
+    idle.reserve(all.size());
+    idle.push_back(all.back().get());
+  }
+  PooledSession* s = idle.back();
+  idle.pop_back();
+  s->session.set_limits(limits);
+  s->session.set_profiling(profiling);
+  return s;
+}
+
+void Executable::Impl::give(PooledSession* s, int32_t function) {
+  std::lock_guard lock(mutex);
+  s->counters = s->session.counters();
+  if (profiling) s->profiles[static_cast<size_t>(function)] = s->session.profile(function);
+  idle.push_back(s);
+}
+
+Executable::Executable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Executable::~Executable() = default;
+
+const VerifiedModule& Executable::verified() const { return impl_->program->verified(); }
+
+Status Executable::run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function) {
+  if (function < 0 || static_cast<size_t>(function) >= module().functions.size()) return invalid_argument(fmt::format("there is no function {}", function));
+  const Function& f = this->function(function);
+  std::vector<Value> dense;  // strided inputs become dense once, at the border
+  for (size_t k = 0; k < inputs.size() && k < f.inputs.size(); ++k) {
+    const auto* t = std::get_if<TensorValue>(&inputs[k]);
+    const TensorType& want = f.inputs[k].type.tensor;
+    if (!t || f.inputs[k].type.kind != RegKind::kTensor || want.strided || t->meta.device.kind != DeviceKind::kCpu) continue;
+    if (t->meta.layout == want.layout && t->meta.dense()) continue;
+    if (t->meta.rank > kMaxRank || t->meta.dtype != want.dtype || t->meta.rank != want.rank()) continue;  // the session says what is wrong
+    if (dense.empty()) dense.assign(inputs.begin(), inputs.end());
+    MSVM_ASSIGN_OR_RETURN(TensorValue copied, impl_->engine->allocate(t->meta.dtype, t->meta.dims()));
+    copied.meta.layout = want.layout;
+    if (!set_dense_strides(copied.meta)) return overflow_error(fmt::format("input {}: its sizes overflow", k));
+    MSVM_RETURN_IF_ERROR(copy(t->meta, copied.meta, impl_->devices->workers));
+    dense[k] = std::move(copied);
+  }
+  PooledSession* s = impl_->take();
+  Status status = s->session.run(function, dense.empty() ? inputs : dense, results);
+  impl_->give(s, function);
+  return status;
+}
+
+Result<std::vector<Value>> Executable::run(std::span<const Value> inputs, int32_t function) {
+  std::vector<Value> results;
+  MSVM_RETURN_IF_ERROR(run(inputs, results, function));
+  return results;
+}
+
+void Executable::cancel() {
+  std::lock_guard lock(impl_->mutex);
+  for (const auto& s : impl_->all) s->session.cancel();
+}
+void Executable::set_profiling(bool on) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->profiling = on;
+}
+void Executable::set_limits(Limits limits) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->limits = limits;
+}
+
+std::vector<InstrProfile> Executable::profile(int32_t function) const {
+  std::lock_guard lock(impl_->mutex);
+  std::vector<InstrProfile> sum;
+  if (function < 0 || static_cast<size_t>(function) >= module().functions.size()) return sum;
+  for (const auto& s : impl_->all) {
+    const auto& p = s->profiles[static_cast<size_t>(function)];
+    sum.resize(std::max(sum.size(), p.size()));
+    for (size_t i = 0; i < p.size(); ++i) {
+      sum[i].runs += p[i].runs;
+      sum[i].nanoseconds += p[i].nanoseconds;
+      add_kernels(sum[i].kernel, p[i].kernel);
+    }
+  }
+  return sum;
+}
+
+Counters Executable::counters() const {
+  std::lock_guard lock(impl_->mutex);
+  Counters sum;
+  for (const auto& s : impl_->all) add(sum, s->counters);
+  return sum;
+}
+
+}  // namespace msvm

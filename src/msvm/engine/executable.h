@@ -1,0 +1,34 @@
+// Inside of an Executable. Private to the room.
+#pragma once
+#include <mutex>
+
+#include "msvm/engine/dispatcher.h"
+
+namespace msvm {
+
+struct PooledSession {
+  PooledSession(std::shared_ptr<const Program> program, Devices& devices, const Limits& limits)
+      : allocator(devices), dispatcher(devices), profiles(program->module().functions.size()), session(std::move(program), dispatcher, allocator, limits) {}
+  PoolAllocator allocator;
+  SessionDispatcher dispatcher;
+  // As of the end of the last run: what others may read.
+  Counters counters;
+  std::vector<std::vector<InstrProfile>> profiles;
+  Session session;
+};
+
+struct Executable::Impl {
+  std::shared_ptr<Engine> engine;
+  Devices* devices;
+  std::shared_ptr<const Program> program;
+  mutable std::mutex mutex;
+  std::vector<std::unique_ptr<PooledSession>> all;
+  std::vector<PooledSession*> idle;
+  Limits limits;
+  bool profiling = false;
+
+  PooledSession* take();
+  void give(PooledSession* s, int32_t function);
+};
+
+}  // namespace msvm

@@ -1,0 +1,30 @@
+// For this room's tests: text programs, values written as text.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "msvm/engine/engine.h"
+
+namespace msvm::testing {
+
+/// `text` assembled and verified; fails the test otherwise.
+std::shared_ptr<const VerifiedModule> verified(std::string_view text, const std::string& name = "test");
+std::shared_ptr<Executable> load(Engine& engine, std::string_view text);
+std::shared_ptr<Engine> make_engine(EngineOptions options = {.num_threads = 1});
+
+/// "f32[2, 3] [1, 2, 3, 4, 5, 6]", "f32[2, 3] iota" (0, 1, 2, ...), "3" (i64), "0.5" (f64), "true".
+std::optional<Value> parse_value(Engine& engine, std::string_view& text);
+/// Several, with commas between; names before `=` are skipped.
+std::optional<std::vector<Value>> parse_values(Engine& engine, std::string_view text);
+/// The same form. Tensors of any strides.
+std::string to_text(const Value& v);
+std::string to_text(const std::vector<Value>& values);
+
+Value tensor(Engine& engine, std::string_view text);
+std::vector<double> elements(const Value& v);
+
+}  // namespace msvm::testing

@@ -1,0 +1,80 @@
+// Which destinations the memory plan may place: of sizes known before the first instruction, outside loops, and never reaching a PHI,
+// RETURN, a list or RESIZE, also through views.
+#include <algorithm>
+
+#include "msvm/vm/decoder.h"
+
+namespace msvm::vm {
+
+Reg Decoder::root(Reg r) {
+  auto up = [&](Reg x) -> Reg& { return parent_[static_cast<size_t>(x)]; };
+  while (up(r) != r) r = up(r) = up(up(r));
+  return r;
+}
+
+bool Decoder::known_at_entry(Dim d) const {
+  bool known = d.valid();
+  if (!known || d.is_const()) return known;
+  DimContext::for_each_symbol(d, [&](SymbolId s) {
+    const SymbolInfo& info = module_.dims->symbol_info(s);
+    if (!info.is_register()) {
+      known = known && entry_bound_[s];
+      return;
+    }
+    if (scalar_input_of_[static_cast<size_t>(info.reg)] >= 0) return;
+    const Dim value = out_.facts->reg_value[static_cast<size_t>(info.reg)];
+    known = known && value.valid() && value != d && !(value.is_symbol() && value.symbol() == s) && known_at_entry(value);
+  });
+  return known;
+}
+
+void Decoder::find_planned() {
+  const size_t n = f_.regs.size();
+  parent_.resize(n);
+  for (size_t r = 0; r < n; ++r) parent_[r] = static_cast<Reg>(r);
+  std::vector<uint8_t> escapes(n);
+  for (const Block& b : f_.blocks)
+    for (const Instr& i : b.instrs) {
+      const bool alias = i.op == Opcode::kTensorView || i.op == Opcode::kTensorCreate;
+      const bool escape = i.op == Opcode::kReturn || i.op == Opcode::kTensorPhi || i.op == Opcode::kTensorResize || i.op == Opcode::kListMake ||
+                          i.op == Opcode::kListAppend;
+      for (Reg u : i.uses) {
+        if (alias) parent_[static_cast<size_t>(root(i.defs[0]))] = root(u);
+        if (escape && u != kNoReg) escapes[static_cast<size_t>(u)] = 1;
+      }
+    }
+  for (size_t r = 0; r < n; ++r)
+    if (escapes[r]) escapes[static_cast<size_t>(root(static_cast<Reg>(r)))] = 1;
+
+  // Positions in reverse post-order grow along every path outside loops, so that [ALLOC, last mention] covers each life.
+  std::vector<int32_t> last(n, -1);
+  std::vector<std::pair<Reg, int32_t>> allocs;
+  int32_t at = 0;
+  for (BlockId b : cfg_.reverse_post_order())
+    for (const Instr& i : f_.blocks[static_cast<size_t>(b)].instrs) {
+      for (const auto* list : {&i.uses, &i.outs})
+        for (Reg u : *list)
+          if (u != kNoReg) last[static_cast<size_t>(root(u))] = at;
+      const bool destination = i.op == Opcode::kTensorAlloc || (i.op == Opcode::kTensorCreate && create_kind(i) == CreateKind::kDestination);
+      if (destination && !cfg_.in_loop(b)) allocs.emplace_back(i.defs[0], at);
+      ++at;
+    }
+
+  target_ = Target::kPlan;
+  for (auto [r, begin] : allocs) {
+    const TensorType& t = type(r).tensor;
+    if (escapes[static_cast<size_t>(root(r))] || t.dtype == DType::kString || t.device.kind != DeviceKind::kCpu) continue;
+    if (!std::all_of(t.shape.begin(), t.shape.end(), [&](Dim d) { return known_at_entry(d); })) continue;
+    planned_[r] = static_cast<int32_t>(out_.planned.size());
+    out_.planned.push_back({slots_of(t.shape), dtype_bytes(t.dtype), begin, std::max(begin, last[static_cast<size_t>(root(r))])});
+  }
+  target_ = Target::kCode;
+  block_memo_.clear();
+  // Everything that planned sizes can depend on: symbols bound by inputs, and scalar inputs.
+  if (out_.planned.empty()) return;
+  for (SymbolId s = 0; s < entry_bound_.size(); ++s)
+    if (entry_bound_[s]) out_.plan_key.push_back(symbol_slot_[s]);
+  for (const auto& [input, slot] : scalar_inputs_) out_.plan_key.push_back(slot);
+}
+
+}  // namespace msvm::vm

@@ -1,0 +1,39 @@
+// Running one function. Private to the room.
+#pragma once
+#include <atomic>
+#include <chrono>
+
+#include "msvm/vm/decode.h"
+#include "msvm/vm/frame.h"
+
+namespace msvm::vm {
+
+struct RunContext {
+  const Program::Impl& program;
+  const Module& module;
+  Dispatcher& dispatcher;
+  Allocator& allocator;
+  const Limits& limits;
+  Counters& counters;
+  int64_t& live_bytes;             // of the session
+  const std::atomic<bool>& cancelled;
+  std::span<const Value> inputs;
+};
+
+/// Runs from the first instruction. On success `results` holds the outputs; on failure the Status has the place. Either way no
+/// slot owns anything afterwards, and no device works for this run any more.
+template <bool kProfile>
+Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results);
+extern template Status interpret<false>(RunContext&, Frame&, std::vector<Value>&);
+extern template Status interpret<true>(RunContext&, Frame&, std::vector<Value>&);
+
+/// Gives a symbol its value from a size (a*s + b = size), within its declared range and divisor.
+Status bind_symbol(const Module& module, const MatchStep& step, int64_t size, int64_t* scalars);
+
+/// One scalar instruction (Op up to kMove).
+Status run_scalar(const Code& c, int64_t* v);
+
+/// "Error at instruction 42 (OP_CALL Resize), offset 0x2a, model.py:31: ..." with the operands' metadata.
+Status with_place(const Status& s, const Function& f, const Frame& frame, int32_t instr);
+
+}  // namespace msvm::vm

@@ -1,0 +1,145 @@
+#include "msvm/vm/session.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "msvm/vm/inputs.h"
+#include "msvm/vm/interpreter.h"
+
+namespace msvm {
+namespace {
+
+constexpr size_t kPlans = 16;              // size vectors whose plans a session keeps
+constexpr int64_t kArenaSlack = 1 << 20;   // an arena four times too large is given back, beyond this
+
+}  // namespace
+
+struct Session::Impl {
+  Impl(std::shared_ptr<const Program> p, Dispatcher& d, Allocator& a, Limits l) : program(std::move(p)), dispatcher(d), allocator(a), limits(l) {
+    frames.resize(program->impl().functions.size());
+  }
+
+  vm::Frame& frame(int32_t function) {
+    auto& f = frames[static_cast<size_t>(function)];
+    if (!f) f = make_frame(program->impl().functions[static_cast<size_t>(function)]);
+    return *f;
+  }
+  static std::unique_ptr<vm::Frame> make_frame(const vm::Function& fn);
+  Status choose_plan(vm::Frame& frame);
+  Status provide_arena(vm::Frame& frame, int64_t bytes);
+  Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results);
+
+  std::shared_ptr<const Program> program;
+  Dispatcher& dispatcher;
+  Allocator& allocator;
+  Limits limits;
+  std::vector<std::unique_ptr<vm::Frame>> frames;  // by function, made at its first run
+  Counters counters;
+  int64_t live_bytes = 0;
+  uint64_t clock = 0;
+  bool profiling = false, planning = true;
+  std::atomic<bool> cancelled{false};
+  std::atomic_flag busy = ATOMIC_FLAG_INIT;
+};
+
+std::unique_ptr<vm::Frame> Session::Impl::make_frame(const vm::Function& fn) {
+  auto f = std::make_unique<vm::Frame>();
+  f->function = &fn;
+  f->scalars = fn.initial_scalars;
+  f->tensors.resize(fn.num_tensors);
+  f->lists.resize(fn.num_lists);
+  f->call_states.resize(fn.calls.size());
+  f->profile.resize(fn.instrs.size());
+  f->plans.reserve(kPlans);
+  size_t args = 0;
+  for (const vm::CallSite& c : fn.calls) {
+    args = std::max(args, c.args.size());
+    auto& inputs = f->call_inputs.emplace_back();
+    for (vm::Slot s : c.inputs) inputs.push_back(s >= 0 ? &f->tensors[static_cast<size_t>(s)].meta : nullptr);
+    auto& outputs = f->call_outputs.emplace_back();
+    for (vm::Slot s : c.outputs) outputs.push_back(s >= 0 ? &f->tensors[static_cast<size_t>(s)].meta : nullptr);
+  }
+  f->args.resize(args);
+  return f;
+}
+
+Status Session::Impl::choose_plan(vm::Frame& frame) {
+  const vm::Function& f = *frame.function;
+  frame.plan = nullptr;
+  if (f.planned.empty() || !planning) return {};
+  auto matches = [&](const vm::Plan& p) {
+    for (size_t i = 0; i < p.key.size(); ++i)
+      if (p.key[i] != frame.scalars[static_cast<size_t>(f.plan_key[i])]) return false;
+    return true;
+  };
+  auto it = std::find_if(frame.plans.begin(), frame.plans.end(), matches);
+  if (it == frame.plans.end()) {
+    if (frame.plans.size() < kPlans) frame.plans.emplace_back();
+    it = std::min_element(frame.plans.begin(), frame.plans.end(), [](const auto& a, const auto& b) { return a.last_used < b.last_used; });
+    *it = vm::make_plan(f, frame.scalars);
+  }
+  it->last_used = ++clock;
+  MSVM_RETURN_IF_ERROR(provide_arena(frame, it->bytes));
+  live_bytes = it->bytes;
+  frame.plan = &*it;
+  return {};
+}
+
+Status Session::Impl::provide_arena(vm::Frame& frame, int64_t bytes) {
+  if (limits.max_bytes && bytes > limits.max_bytes)
+    return resource_limit(fmt::format("the tensors of this run need {} bytes at once; the session's limit is {}", bytes, limits.max_bytes));
+  int64_t most = 0;  // what the sizes seen lately need
+  for (const vm::Plan& p : frame.plans) most = std::max(most, p.bytes);
+  const int64_t have = frame.arena ? static_cast<int64_t>(frame.arena->bytes) : 0;
+  if (bytes <= have && have / 4 <= most + kArenaSlack) return {};
+  frame.arena.reset();
+  if (bytes == 0) return {};
+  MSVM_ASSIGN_OR_RETURN(frame.arena, allocator.allocate(Device{}, DType::kU8, bytes, MemoryUse::kArena));
+  return {};
+}
+
+Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results) {
+  cancelled.store(false, std::memory_order_relaxed);
+  vm::Frame& f = frame(function);
+  ++counters.runs;
+  live_bytes = 0;
+  Status s = vm::bind_inputs(program->module(), *f.function, inputs, f.scalars.data());
+  if (s.ok()) s = choose_plan(f);
+  if (s.ok()) {
+    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs};
+    s = profiling ? vm::interpret<true>(context, f, results) : vm::interpret<false>(context, f, results);
+  }
+  counters.failed_runs += !s.ok();
+  return s;
+}
+
+Session::Session(std::shared_ptr<const Program> program, Dispatcher& dispatcher, Allocator& allocator, Limits limits)
+    : impl_(std::make_unique<Impl>(std::move(program), dispatcher, allocator, limits)) {}
+Session::~Session() = default;
+
+Status Session::run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results) {
+  Impl& m = *impl_;
+  results.clear();
+  if (function < 0 || static_cast<size_t>(function) >= m.frames.size())
+    return invalid_argument(fmt::format("there is no function {}: the module has {}", function, m.frames.size()));
+  if (m.busy.test_and_set(std::memory_order_acquire)) return invalid_argument("the session is running in another thread");
+  Status s = m.run(function, inputs, results);
+  m.busy.clear(std::memory_order_release);
+  return s;
+}
+
+Result<std::vector<Value>> Session::run(int32_t function, std::span<const Value> inputs) {
+  std::vector<Value> results;
+  MSVM_RETURN_IF_ERROR(run(function, inputs, results));
+  return results;
+}
+
+void Session::cancel() { impl_->cancelled.store(true, std::memory_order_relaxed); }
+void Session::set_profiling(bool on) { impl_->profiling = on; }
+void Session::set_planning(bool on) { impl_->planning = on; }
+void Session::set_limits(Limits limits) { impl_->limits = limits; }
+const std::vector<InstrProfile>& Session::profile(int32_t function) const { return impl_->frame(function).profile; }
+Counters Session::counters() const { return impl_->counters; }
+
+}  // namespace msvm

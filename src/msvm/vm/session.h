@@ -1,0 +1,78 @@
+// Programs and sessions: an immutable decoded function set, and the registers, arenas and call states of one runner.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "msvm/verify/verify.h"
+#include "msvm/vm/interfaces.h"
+
+namespace msvm {
+
+/// A tensor as it crosses the border: metadata and one reference to its storage.
+struct TensorValue {
+  TensorMeta meta;
+  StorageRef storage;
+};
+using Value = std::variant<TensorValue, int64_t, double, bool>;
+
+struct Limits {
+  int64_t max_bytes = 0;         // 0 = no limit; live tensor bytes of the session
+  int64_t max_instructions = 0;  // per run
+  std::chrono::nanoseconds max_time{0};
+};
+
+/// Decoded from a VerifiedModule; shared by any number of sessions and threads.
+class Program {
+ public:
+  static Result<std::shared_ptr<const Program>> create(std::shared_ptr<const VerifiedModule> module);
+  ~Program();
+  const VerifiedModule& verified() const { return *module_; }
+  const Module& module() const { return module_->module(); }
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  Program() = default;
+  std::shared_ptr<const VerifiedModule> module_;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One instruction's share of the profiled runs.
+struct InstrProfile {
+  int64_t runs = 0;
+  int64_t nanoseconds = 0;
+  std::string kernel;  // the last one; several are joined by ", "
+};
+
+struct Counters {
+  int64_t runs = 0, failed_runs = 0, instructions = 0, calls = 0, allocations = 0, planned_allocations = 0, checks = 0, copied_bytes = 0;
+};
+
+/// Serves one thread at a time; a second one gets an error. A failed run leaves it usable and leaks nothing.
+class Session {
+ public:
+  Session(std::shared_ptr<const Program> program, Dispatcher& dispatcher, Allocator& allocator, Limits limits = {});
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  /// Inputs by position: dtype, rank and sizes are checked against the declared ones; they are only read, and must stay while the run
+  /// lasts. Outputs own their storage. A steady run of a program without lists calls no malloc if `results` has room.
+  Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results);
+  Result<std::vector<Value>> run(int32_t function, std::span<const Value> inputs);
+  void cancel();                       // from any thread: the current run ends with kCancelled
+  void set_profiling(bool on);         // the second instantiation of the loop
+  void set_planning(bool on);          // between runs; off: every tensor comes from the allocator
+  void set_limits(Limits limits);      // between runs
+  const std::vector<InstrProfile>& profile(int32_t function) const;
+  Counters counters() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace msvm
