@@ -1,0 +1,137 @@
+// import-onnx, verify, asm, dis: from one form of a program to another.
+#include <fmt/core.h>
+
+#include <chrono>
+
+#include "common.h"
+#include "importers/onnx/import.h"
+#include "msvm/bytecode/file.h"
+#include "msvm/bytecode/text.h"
+
+namespace msvm::cli {
+namespace {
+
+std::string with_ending(const std::string& path, const char* ending) {
+  auto slash = path.rfind('/');
+  auto dot = path.rfind('.');
+  bool has = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+  return (has ? path.substr(0, dot) : path) + ending;
+}
+
+double ms_since(std::chrono::steady_clock::time_point t) { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - t).count(); }
+
+size_t count_instructions(const Module& m) {
+  size_t n = 0;
+  for (const Function& f : m.functions)
+    for (const Block& b : f.blocks) n += b.instrs.size();
+  return n;
+}
+
+int import_onnx_command(const std::string& in, std::string out) {
+  auto start = std::chrono::steady_clock::now();
+  auto module = import_onnx_file(in);
+  if (!module.ok()) return report(module.status());
+  double imported = ms_since(start);
+  VerifyResult v = verify(std::move(*module));
+  if (!v.module) return report(to_status(v.errors).with_context("the importer made a module that doesn't verify; please report this\n"));
+  double verified = ms_since(start);
+  if (out.empty()) out = with_ending(in, ".msbc");
+  if (Status s = write_module(v.module->module(), out); !s.ok()) return report(s);
+  fmt::print("{}: {} instructions, {} constants; import {:.1f} ms, verify {:.1f} ms, write {:.1f} ms\n", out, count_instructions(v.module->module()),
+             v.module->module().constants.size(), imported, verified - imported, ms_since(start) - verified);
+  return kDone;
+}
+
+int verify_command(const std::string& path, bool json, bool data) {
+  auto module = load_module(path, TextLines::kAsDebugInfo, data);
+  if (!module.ok()) {
+    if (!json) return report(module.status());
+    Diagnostic d{module.status().code() == StatusCode::kMalformedFile ? DiagCode::kBadFile : DiagCode::kImport, {.file = path}, module.status().message(), {}, {}, {}};
+    fmt::print("{}\n", diagnostics_to_json({d}));
+    return exit_code_of(module.status());
+  }
+  auto start = std::chrono::steady_clock::now();
+  VerifyResult v = verify(std::move(*module));
+  if (json) {
+    fmt::print("{}\n", diagnostics_to_json(v.errors));
+    return v.module ? kDone : kFailed;
+  }
+  if (!v.module) {
+    fmt::print(stderr, "{}\n{} error{}\n", to_status(v.errors).message(), v.errors.size(), v.errors.size() == 1 ? "" : "s");
+    return kFailed;
+  }
+  size_t proved = 0, planned = 0;
+  for (size_t f = 0; f < v.module->module().functions.size(); ++f) {
+    proved += v.module->facts(static_cast<int32_t>(f)).proved;
+    planned += v.module->facts(static_cast<int32_t>(f)).planned;
+  }
+  fmt::print("{}: verified in {:.2f} ms; {} instructions, {} conditions proved, {} left to run-time checks\n", path, ms_since(start),
+             count_instructions(v.module->module()), proved, planned);
+  return kDone;
+}
+
+int asm_command(const std::string& in, std::string out) {
+  if (in == "-" && out.empty()) return report(invalid_argument("text from standard input has no name: say with -o where to write"));
+  if (in != "-" && !in.ends_with(".msasm")) return report(invalid_argument(fmt::format("{}: the text to assemble has the ending .msasm", in)));
+  auto module = load_module(in, TextLines::kNone);
+  if (!module.ok()) return report(module.status());
+  if (out.empty()) out = with_ending(in, ".msbc");
+  if (Status s = write_module(*module, out); !s.ok()) return report(s);
+  fmt::print("{}: {} instructions (not verified; `msvm verify {}` does)\n", out, count_instructions(*module), out);
+  return kDone;
+}
+
+int dis_command(const std::string& in, const std::string& out, bool offsets, bool full) {
+  auto module = load_module(in, TextLines::kNone);
+  if (!module.ok()) return report(module.status());
+  DisassembleOptions options;
+  options.offsets = offsets;
+  if (!full) options.max_inline_bytes = 256;
+  assign_offsets(*module);
+  return report(write_text(out, disassemble(*module, options)));
+}
+
+}  // namespace
+
+void add_import_onnx(CLI::App& app, int& code) {
+  auto* c = app.add_subcommand("import-onnx", "Turn an ONNX model into a .msbc program");
+  auto in = std::make_shared<std::string>(), out = std::make_shared<std::string>();
+  c->add_option("model", *in, "the .onnx file")->required();
+  c->add_option("-o,--output", *out, "where to write (default: beside the model, .msbc)");
+  c->footer("Example: msvm import-onnx det.onnx -o det.msbc");
+  c->callback([=, &code] { code = import_onnx_command(*in, *out); });
+}
+
+void add_verify(CLI::App& app, int& code) {
+  auto* c = app.add_subcommand("verify", "Check a program; all findings of the file");
+  auto in = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false), data = std::make_shared<bool>(false);
+  c->add_option("program", *in, ".msbc, .msasm or .onnx")->required();
+  c->add_flag("--json", *json, "findings as JSON");
+  c->add_flag("--data", *data, "also compare the constants' bytes with their digests");
+  c->footer("Example: msvm verify det.msbc");
+  c->callback([=, &code] { code = verify_command(*in, *json, *data); });
+}
+
+void add_asm(CLI::App& app, int& code) {
+  auto* c = app.add_subcommand("asm", "Assemble .msasm text into .msbc");
+  auto in = std::make_shared<std::string>(), out = std::make_shared<std::string>();
+  c->add_option("text", *in, "the .msasm file, - for standard input")->required();
+  c->add_option("-o,--output", *out, "where to write (default: beside it, .msbc)");
+  c->footer("Example: msvm asm neck.msasm -o neck.msbc");
+  c->callback([=, &code] { code = asm_command(*in, *out); });
+}
+
+void add_dis(CLI::App& app, int& code) {
+  auto* c = app.add_subcommand("dis", "Disassemble a program");
+  auto in = std::make_shared<std::string>(), out = std::make_shared<std::string>();
+  auto offsets = std::make_shared<bool>(false), full = std::make_shared<bool>(false);
+  c->add_option("program", *in, ".msbc, .msasm or .onnx")->required();
+  c->add_option("-o,--output", *out, "where to write (default: standard output)");
+  c->add_flag("--offsets", *offsets, "byte offset after each instruction");
+  c->add_flag("--full", *full, "constants of any size, so that the text assembles again");
+  c->footer("Example: msvm dis det.msbc --offsets | less");
+  c->callback([=, &code] { code = dis_command(*in, *out, *offsets, *full); });
+}
+
+}  // namespace msvm::cli

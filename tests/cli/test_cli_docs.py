@@ -1,0 +1,44 @@
+"""docs/cli.md: its commands are run and print what it says; `...` stands for anything."""
+
+import os
+import re
+import subprocess
+
+from command import MSVM, ROOT
+
+PAGE = ROOT / "docs/cli.md"
+
+
+def test_examples(tmp_path):
+    text = PAGE.read_text()
+    for name, content in re.findall(r"```msasm (\S+)\n(.*?)```", text, re.S):
+        (tmp_path / name).write_text(content)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/msvm").symlink_to(MSVM)
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "MSVM_NUM_THREADS": "2"}
+    count = 0
+    for block in re.findall(r"```console\n(.*?)```", text, re.S):
+        for step in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, expected = step.split("\n", 1)
+            p = subprocess.run(
+                ["bash", "-c", command],
+                cwd=tmp_path,
+                env=env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert p.returncode == 0, (command, p.stdout)
+            pattern = r"\s+".join(re.escape(word).replace(r"\.\.\.", ".*") for word in expected.split())
+            assert re.fullmatch(r"\s*" + pattern + r"\s*", p.stdout, re.S), (command, p.stdout)
+            count += 1
+    assert count >= 10
+
+
+def test_every_option_is_there(msvm_cli):
+    text = PAGE.read_text()
+    for command in ("run", "import-onnx", "verify", "asm", "dis", "info", "cap dump"):
+        for option in re.findall(r"^ .*?(--[a-z-]+)", msvm_cli(*command.split(), "--help").out, re.M):
+            assert option in text or option == "--help" or (option == "--output" and "`-o" in text), (command, option)
