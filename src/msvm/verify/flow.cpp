@@ -1,5 +1,6 @@
 // One walk over the dominator tree: facts of a block hold in the blocks it dominates, and are dropped when the walk leaves them.
 #include <algorithm>
+#include <numeric>
 
 #include "msvm/verify/memory.h"
 
@@ -38,10 +39,22 @@ class Walk {
       block(b);
     }
     memory_.finish();
-    std::stable_sort(c_.facts.checks.begin(), c_.facts.checks.end(), [](const RuntimeCheck& a, const RuntimeCheck& b) { return a.instruction < b.instruction; });
+    sort_checks();
   }
 
  private:
+  // By instruction; those of one instruction stay in their order.
+  void sort_checks() {
+    auto& checks = c_.facts.checks;
+    std::vector<size_t> order(checks.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return checks[a].instruction != checks[b].instruction ? checks[a].instruction < checks[b].instruction : a < b; });
+    std::vector<RuntimeCheck> sorted;
+    sorted.reserve(checks.size());
+    for (size_t i : order) sorted.push_back(std::move(checks[i]));
+    checks = std::move(sorted);
+  }
+
   void block(BlockId b) {
     const auto& preds = c_.cfg->predecessors(b);
     if (preds.size() == 1) branch_facts(preds[0], b);

@@ -85,6 +85,10 @@ bool Memory::owned(int32_t at, Reg r, const char* taker) {
 /// The windows of `r` leave no gap: proved before, or checked now.
 bool Memory::complete_by_check(int32_t at, Reg r) {
   const Fill& fill = fills_[state_[r].fill];
+  if (fill.axis >= s_.type(r).rank()) {  // reported where its type was wrong
+    state_[r].status = Status::kWritten;
+    return false;
+  }
   const Dim size = s_.type(r).shape[fill.axis];
   const Answer answers[] = {
       fill.parts.size() != 1 ? Answer::kRefuted
@@ -155,7 +159,7 @@ void Memory::mark_written(int32_t at, Reg r) {
                 {}, to_text(c_, fill) + " of " + c_.origin(p)});
       return;
     }
-    const bool complete = is_complete(s_, c_, fill, s_.type(p).shape[w.axis]);
+    const bool complete = w.axis < s_.type(p).rank() && is_complete(s_, c_, fill, s_.type(p).shape[w.axis]);
     if (!complete) {
       state_[p] = fill.parts.empty() ? State{Status::kUnwritten, -1} : State{Status::kPartial, keep(std::move(fill))};
       return;
