@@ -30,7 +30,7 @@ Status group_normalization(NodeImport& n) {
   if (groups < 1 || shape.size() < 2) return invalid_argument("it needs channels and groups");
   std::vector<Reg> in{x};
   for (size_t i : {1, 2}) {
-    MSVM_ASSIGN_OR_RETURN(Reg r, n.tensor(i));
+    MSVM_ASSIGN_OR_RETURN(Reg r, n.ranked(i));
     Dim g = n.constant(groups), per = n.dims().floordiv(shape[1], g);
     r = n.fb().broadcast(n.fb().reshape(r, {g, n.constant(1)}), {g, per});
     in.push_back(n.fb().reshape(r, {shape[1]}));
@@ -86,6 +86,7 @@ Result<Reg> negative_log_likelihood(NodeImport& n, Reg x, Reg target, Reg weight
   FunctionBuilder& fb = n.fb();
   DType t = fb.tensor_type(x).dtype, index = fb.tensor_type(target).dtype;
   if (fb.tensor_type(x).unknown_rank || fb.tensor_type(x).rank() < 2) return invalid_argument("the scores need at least two axes");
+  if (fb.tensor_type(target).unknown_rank || fb.tensor_type(target).rank() + 1 != fb.tensor_type(x).rank()) return invalid_argument("the targets need one axis less than the scores");
   Reg mask = kNoReg;
   if (ignore) {
     MSVM_ASSIGN_OR_RETURN(Reg i, n.cast(target, DType::kI64));

@@ -1,0 +1,29 @@
+// What a product or convolution does to its values while they are in cache: bias, a residual, an activation, and any body.
+#pragma once
+#include <span>
+
+#include "msvm/kernels/body_program.h"
+#include "msvm/kernels/kernel.h"
+#include "msvm/kernels/vector_kernels.h"
+
+namespace msvm {
+
+/// Activations that tile kernels apply before they store; `alpha`, `beta` as in ops/body_steps.def (Clip: low, high).
+enum class Activation : uint8_t { kNone, kRelu, kClip, kLeakyRelu, kHardSigmoid, kHardSwish, kSigmoid, kSilu, kTanh, kGelu, kGeluTanh };
+
+/// How a fused call ends, from its attribute `body`. Order: value + bias, then `residual` if it comes first, the activation,
+/// `residual` if it comes last, then `rest`.
+struct Epilogue {
+  int residual = -1;                  // input of the call that is added: of the result's shape; -1: none
+  bool residual_last = false;
+  Activation activation = Activation::kNone;
+  float alpha = 0, beta = 0;
+  const BodyProgram* rest = nullptr;  // what the fields above can't say: run over finished rows of the result while in L2
+  bool simple() const { return !rest; }
+};
+
+/// Of this call; cached at its site. With a body that the fields can't say, `rest` holds the whole body and the other fields are empty.
+/// A residual that doesn't have the result's exact shape and dense strides in the result's own layout goes to `rest`.
+Result<Epilogue> describe_epilogue(KernelCall& call, size_t first_extra);
+
+}  // namespace msvm
