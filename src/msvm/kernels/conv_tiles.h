@@ -1,0 +1,55 @@
+// The inner loops of convolutions over channels-last images, compiled once per instruction set and vector width.
+#pragma once
+#include <cstdint>
+
+#include "msvm/device/cpu_features.h"
+
+namespace msvm {
+
+/// Packed weights: panels of 16 output channels; element (k, channel) of a panel at k * 16 + channel % 16, missing channels are zeros.
+constexpr int64_t kConvPanel = 16;
+
+/// A run of steps of the sum that lie side by side in the image.
+struct ConvSegment {
+  int64_t a = 0;  // floats from a pixel's base to the run (strided tiles)
+  int64_t k = 0;  // first step
+  int64_t n = 0;
+};
+
+/// c[i][j] = (accumulate ? c : 0) + one fma chain over the segments, k ascending; then what is there of bias, residual and bounds.
+struct ConvTile {
+  const float* a = nullptr;              // strided tiles: base of the first pixel
+  int64_t a_row = 0;                     // floats from pixel to pixel
+  const float* const* rows = nullptr;    // pointer tiles: [segment][pixel]
+  const ConvSegment* segments = nullptr;
+  int64_t count = 0;
+  const float* b = nullptr;              // first panel
+  int64_t b_panel = 0;                   // floats from panel to panel
+  float* c = nullptr;
+  int64_t c_row = 0;
+  int64_t cols = 0;                      // channels that exist; only the last vector may lack some
+  bool accumulate = false;
+  const float* bias = nullptr;
+  const float* residual = nullptr;       // added after the bias
+  int64_t residual_row = 0;
+  bool bounded = false;                  // min(max(v, low), high), NaN stays
+  float low = 0, high = 0;
+};
+
+constexpr int kConvPointerRows = 8;  // most pixels of a pointer tile
+
+struct ConvKernels {
+  int width = 0;                // floats of a vector
+  int most_vectors = 0;         // of a tile
+  const int* most_rows = nullptr;  // [vectors]: pixels of a strided tile
+  /// 1 <= rows <= most_rows[vectors], 1 <= vectors <= most_vectors.
+  void (*strided)(const ConvTile& tile, int rows, int vectors);
+  /// The same from pointers; rows <= min(most_rows[vectors], kConvPointerRows).
+  void (*pointers)(const ConvTile& tile, int rows, int vectors);
+};
+
+extern const ConvKernels kConvKernelsAvx2, kConvKernelsAvx512;
+/// Vectors of 8 floats with the 32 registers of AVX-512: for groups of up to 8 channels beyond a multiple of 16.
+extern const ConvKernels kConvKernelsAvx512Half;
+
+}  // namespace msvm
