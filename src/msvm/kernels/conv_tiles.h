@@ -36,6 +36,28 @@ struct ConvTile {
   float low = 0, high = 0;
 };
 
+/// A tap of a depthwise window: where it lies from a pixel's base, and its weights.
+struct DepthwiseTap {
+  int64_t x = 0, w = 0;
+};
+
+/// For pixels i < `pixels`, channels j: y[i][j] = sum over taps, a chain from 0, of w[tap][j] * x[i][tap][j]; then as in ConvTile.
+struct DepthwiseTile {
+  const float* x = nullptr;
+  int64_t x_row = 0;         // floats from pixel to pixel
+  const DepthwiseTap* taps = nullptr;
+  int64_t count = 0;
+  const float* w = nullptr;  // rows of channels, padded to full vectors
+  float* y = nullptr;
+  int64_t y_row = 0;
+  int64_t channels = 0;
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+  int64_t residual_row = 0;
+  float low = 0, high = 0;   // min(max(v, low), high), NaN stays
+};
+
+constexpr int kDepthwisePixels = 8;
 constexpr int kConvPointerRows = 8;  // most pixels of a pointer tile
 
 struct ConvKernels {
@@ -46,6 +68,8 @@ struct ConvKernels {
   void (*strided)(const ConvTile& tile, int rows, int vectors);
   /// The same from pointers; rows <= min(most_rows[vectors], kConvPointerRows).
   void (*pointers)(const ConvTile& tile, int rows, int vectors);
+  /// 1 <= pixels <= kDepthwisePixels.
+  void (*depthwise)(const DepthwiseTile& tile, int pixels);
 };
 
 extern const ConvKernels kConvKernelsAvx2, kConvKernelsAvx512;

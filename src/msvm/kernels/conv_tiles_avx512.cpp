@@ -1,3 +1,6 @@
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuninitialized"  // g++ 12 warns about its own AVX-512 headers
+#endif
 #include "msvm/kernels/conv_tiles.h"
 #include "msvm/kernels/simd_avx512.h"
 
@@ -6,6 +9,7 @@ namespace msvm {
 namespace {
 constexpr int kRegisters = 32;
 }
+#include "msvm/kernels/conv_depthwise_tiles.inc"
 #include "msvm/kernels/conv_tiles.inc"
 extern const ConvKernels kConvKernelsAvx512 = MSVM_CONV_KERNELS;
 }  // namespace msvm
