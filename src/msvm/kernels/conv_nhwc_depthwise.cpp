@@ -20,6 +20,7 @@ struct Depthwise {
   int64_t padded;
   int64_t inside_first, inside_last;  // columns whose taps all lie in the image
   const ConvKernels* tiles;
+  bool joined;  // rows of taps side by side, of a width that tiles know
 
   // Taps of the row (od, oh), columns of the window [kw0, kw1).
   int64_t list_taps(int64_t od, int64_t oh, int64_t kw0, int64_t kw1, DepthwiseTap* to) const {
@@ -38,7 +39,10 @@ struct Depthwise {
     const int64_t group = last - first;
     const int64_t whole = w.taps();
     DepthwiseTap* edge = taps + group * whole;
-    int64_t counts[kMostRows];
+    DepthwiseTap* row_taps = edge + whole;
+    const int64_t lines = w.kernel[0] * w.kernel[1];
+    int64_t counts[kMostRows], row_counts[kMostRows];
+    for (int64_t r = 0; r < group; ++r) row_counts[r] = list_taps((first + r) / w.out[1], (first + r) % w.out[1], 0, 1, row_taps + r * lines);
     for (int64_t r = 0; r < group; ++r) counts[r] = list_taps((first + r) / w.out[1], (first + r) % w.out[1], 0, w.kernel[2], taps + r * whole);
     for (int64_t ow = begin; ow < end;) {
       const bool inside = ow >= inside_first && ow < inside_last;
@@ -54,7 +58,12 @@ struct Depthwise {
         }
         tile.x = reinterpret_cast<const float*>(x.data) + n * x.image_stride + (od * w.stride[0] - w.begin[0]) * x.stride[0] + (oh * w.stride[1] - w.begin[1]) * x.stride[1] + (ow * w.stride[2] - w.begin[2]) * x.stride[2] + c;
         tile.y = reinterpret_cast<float*>(y.data) + n * y.image_stride + od * y.stride[0] + oh * y.stride[1] + ow * y.stride[2] + c;
-        tiles->depthwise(tile, static_cast<int>(pixels));
+        if (pixels == kDepthwisePixels && joined) {
+          tile.taps = row_taps + r * lines, tile.count = row_counts[r];
+          tiles->depthwise_rows(tile, w.kernel[2], w.stride[2]);
+        } else {
+          tiles->depthwise(tile, static_cast<int>(pixels));
+        }
       }
       ow += pixels;
     }
@@ -87,6 +96,8 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa, const Epilogue& epil
   job.inside_first = w.begin[2] <= 0 ? 0 : ceil_div(w.begin[2], w.stride[2]);
   job.inside_last = std::min(w.out[2], until < 0 ? 0 : until / w.stride[2] + 1);
 
+  job.joined = w.dilation[2] == 1 && w.stride[2] <= 2 && (w.kernel[2] == 3 || w.kernel[2] == 5 || w.kernel[2] == 7);
+
   // Chunks: groups of rows, then columns, then channels.
   const int64_t rows = w.out[0] * w.out[1], vectors = ceil_div(channels, isa.tiles->width);
   const double pixel_ns = static_cast<double>(vectors * std::max<int64_t>(taps, 2)) * kNsPerVectorTap * isa.tiles->width / 16;
@@ -100,7 +111,7 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa, const Epilogue& epil
   const int64_t channel_part = round_up(ceil_div(channels, channel_parts), kConvPanel), blocks = ceil_div(channels, channel_part);
   const int64_t chunks = s.batch * groups * parts * blocks;
   const bool relu = epilogue.activation == Activation::kRelu, clip = epilogue.activation == Activation::kClip;
-  return parallel_with_scratch(call, chunks, grain_for(chunks, total_ns / static_cast<double>(chunks)), (Depthwise::kMostRows + 1) * taps * static_cast<int64_t>(sizeof(DepthwiseTap)), [&](int64_t begin, int64_t end, std::byte* scratch) {
+  return parallel_with_scratch(call, chunks, grain_for(chunks, total_ns / static_cast<double>(chunks)), (2 * Depthwise::kMostRows + 1) * taps * static_cast<int64_t>(sizeof(DepthwiseTap)), [&](int64_t begin, int64_t end, std::byte* scratch) {
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       int64_t rest = chunk;
       const int64_t c = rest % blocks * channel_part;
@@ -110,6 +121,7 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa, const Epilogue& epil
       const int64_t row = rest % groups * group, n = rest / groups;
       DepthwiseTile tile;
       tile.x_row = w.stride[2] * job.x.stride[2], tile.y_row = job.y.stride[2];
+      tile.x_column = job.x.stride[2], tile.w_column = job.padded;
       tile.w = job.weights + c;
       tile.channels = std::min(channel_part, channels - c);
       tile.bias = b ? b + c : nullptr;

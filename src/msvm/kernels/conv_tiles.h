@@ -55,6 +55,8 @@ struct DepthwiseTile {
   const float* residual = nullptr;
   int64_t residual_row = 0;
   float low = 0, high = 0;   // min(max(v, low), high), NaN stays
+  // Windows whose columns lie side by side: `taps` are the first ones of each row; the others follow at these distances.
+  int64_t x_column = 0, w_column = 0;
 };
 
 constexpr int kDepthwisePixels = 8;
@@ -70,6 +72,8 @@ struct ConvKernels {
   void (*pointers)(const ConvTile& tile, int rows, int vectors);
   /// 1 <= pixels <= kDepthwisePixels.
   void (*depthwise)(const DepthwiseTile& tile, int pixels);
+  /// kDepthwisePixels of them, from rows of `columns` taps (3, 5 or 7) at a stride of 1 or 2.
+  void (*depthwise_rows)(const DepthwiseTile& tile, int64_t columns, int64_t stride);
 };
 
 extern const ConvKernels kConvKernelsAvx2, kConvKernelsAvx512;
