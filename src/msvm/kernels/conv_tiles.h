@@ -74,6 +74,8 @@ struct ConvKernels {
   void (*depthwise)(const DepthwiseTile& tile, int pixels);
   /// kDepthwisePixels of them, from rows of `columns` taps (3, 5 or 7) at a stride of 1 or 2.
   void (*depthwise_rows)(const DepthwiseTile& tile, int64_t columns, int64_t stride);
+  /// to[3 * i + q] = from[q * plane + i] for i < n, q < 3.
+  void (*interleave3)(const float* from, int64_t plane, int64_t n, float* to);
 };
 
 extern const ConvKernels kConvKernelsAvx2, kConvKernelsAvx512;
