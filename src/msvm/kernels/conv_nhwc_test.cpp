@@ -140,6 +140,59 @@ TEST(ConvNhwc, GivesTheReferencesBits) {
   for (auto& [name, count] : accepted) EXPECT_GT(count, 0) << name;
 }
 
+TEST(ConvNhwc, TransposeGivesTheReferencesBits) {
+  struct Case {
+    Shape x, w;  // w: [C, M / groups, kernel...]
+    int64_t groups = 1;
+    std::vector<int64_t> strides, dilations, pads, extra;
+  };
+  std::vector<Case> list = {
+      {{1, 3, 4, 5}, {3, 2, 2, 2}, 1, {2, 2}},
+      {{1, 24, 31, 17}, {24, 24, 2, 2}, 1, {2, 2}},
+      {{2, 24, 9, 33}, {24, 1, 2, 2}, 1, {2, 2}},
+      {{1, 7, 6, 5}, {7, 3, 3, 2}, 1, {3, 2}, {}, {1, 1, 0, 1}},
+      {{1, 7, 6, 5}, {7, 3, 2, 2}, 1, {2, 2}, {}, {}, {1, 1}},       // outputs that no tap reaches
+      {{2, 4, 5, 3}, {4, 3, 3, 3}, 2, {2, 1}, {}, {1, 1, 1, 0}, {1, 0}},
+      {{1, 33, 9, 12}, {33, 40, 4, 4}, 1, {2, 2}, {}, {1, 1, 1, 1}},
+      {{1, 16, 8, 8}, {16, 48, 3, 3}, 1, {1, 1}, {2, 2}, {1, 2, 1, 2}},
+      {{1, 8, 5, 6}, {8, 20, 1, 1}, 1, {3, 3}},                       // stride beyond the kernel
+      {{1, 2, 7}, {2, 5, 4}, 1, {3}, {2}, {2, 1}},
+      {{1, 2, 3, 2, 3}, {2, 2, 2, 3, 2}, 1, {1, 2, 2}},
+      {{1, 9, 3, 2, 3}, {9, 17, 2, 2, 2}, 1, {2, 2, 2}},
+      {{1, 1200, 2, 3}, {1200, 9, 2, 2}, 1, {2, 2}},
+      {{0, 2, 3, 3}, {2, 2, 2, 2}},
+      {{1, 0, 3, 3}, {0, 2, 2, 2}},
+  };
+  for (const Case& c : list) {
+    const size_t n = c.x.size() - 2;
+    Shape shape = {c.x[0], c.w[1] * c.groups};
+    for (size_t d = 0; d < n; ++d) shape.push_back(at_or(c.strides, d, 1) * (c.x[d + 2] - 1) + at_or(c.extra, d, 0) + (c.w[d + 2] - 1) * at_or(c.dilations, d, 1) + 1 - at_or(c.pads, d, 0) - at_or(c.pads, d + n, 0));
+    Tensor x = random_tensor(c.x, 1), w = random_tensor(c.w, 2), b = random_tensor({shape[1]}, 3), want(DType::kF32, shape);
+    Attributes a;
+    a.set("group", c.groups);
+    if (!c.strides.empty()) a.set("strides", c.strides);
+    if (!c.dilations.empty()) a.set("dilations", c.dilations);
+    if (!c.pads.empty()) a.set("pads", c.pads);
+    if (!c.extra.empty()) a.set("output_padding", c.extra);
+    for (bool with_bias : {true, false}) {
+      Call reference{{&x, &w, with_bias ? &b : nullptr}, {&want}, a};
+      ASSERT_TRUE(reference.run("ref_conv_transpose").ok());
+      for (const std::string& name : nhwc_kernels("ConvTranspose"))
+        for (int64_t extra : {0, 3})
+          for (int threads : {1, 2, 3}) {
+            Tensor in = channels_last(x, extra), y = channels_last(Tensor(DType::kF32, shape), extra);
+            Call call{{&in, &w, with_bias ? &b : nullptr}, {&y}, a};
+            call.threads = threads;
+            call.const_inputs = threads == 1 ? 0 : 2;
+            Status s = call.run(name);
+            ASSERT_TRUE(s.ok()) << s.message();
+            ASSERT_TRUE(call.accepted);
+            ASSERT_EQ(y.values(), want.values()) << name << " " << to_string(x.meta) << to_string(w.meta) << " threads " << threads;
+          }
+    }
+  }
+}
+
 TEST(ConvNhwc, PackedWeightsServeChangingShapes) {
   for (const std::string& name : nhwc_kernels("Conv")) {
     if (!name.ends_with("_nhwc")) continue;

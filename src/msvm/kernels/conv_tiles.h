@@ -29,6 +29,7 @@ struct ConvTile {
   int64_t c_row = 0;
   int64_t cols = 0;                      // channels that exist; only the last vector may lack some
   bool accumulate = false;
+  bool added = false;                    // the chain begins at 0, and c is added to its end
   const float* bias = nullptr;
   const float* residual = nullptr;       // added after the bias
   int64_t residual_row = 0;
