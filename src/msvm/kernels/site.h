@@ -1,4 +1,4 @@
-// What fast kernels keep at a call site: constant inputs in packed form, one buffer per (input, format).
+// What fast kernels keep at a call site: constant inputs in packed form, one buffer per (input, format), and tables of their own.
 #pragma once
 #include <cstdlib>
 #include <memory>
@@ -37,6 +37,14 @@ class PackedConstants final : public KernelSiteState {
       if (e.key == key && e.source == source) return e.data.get();
     return nullptr;
   }
+  /// The object of type T that this site keeps, made at the first call.
+  template <class T>
+  T& part() {
+    for (auto& p : parts_)
+      if (auto* t = dynamic_cast<T*>(p.get())) return *t;
+    parts_.push_back(std::make_unique<T>());
+    return static_cast<T&>(*parts_.back());
+  }
   const float* keep(int key, const void* source, AlignedFloats data) {
     for (Entry& e : entries_)
       if (e.key == key) {
@@ -54,6 +62,7 @@ class PackedConstants final : public KernelSiteState {
     AlignedFloats data;
   };
   std::vector<Entry> entries_;
+  std::vector<std::unique_ptr<KernelSiteState>> parts_;
 };
 
 inline bool is_constant(const KernelCall& call, size_t input) { return input < 64 && (call.const_inputs >> input & 1); }
