@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "msvm/kernels/conv_nhwc.h"
+#include "msvm/kernels/conv_end.h"
 #include "msvm/kernels/conv_walk.h"
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/gemm.h"
@@ -121,7 +121,7 @@ void turn(const VectorKernels& v, const Window& w, const float* from, int64_t ro
   }
 }
 
-Status conv_direct(KernelCall& call, const ConvIsa& isa, const Epilogue& epilogue) {
+Status conv_direct(KernelCall& call, const ConvIsa& isa) {
   const TensorMeta &x_meta = *call.inputs[0], &y_meta = *call.outputs[0];
   const TensorMeta* bias = input_or_null(call, 2);
   ConvShape s;
@@ -133,6 +133,8 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, const Epilogue& epilogu
   ChannelsLast x = as_channels_last(x_meta), y = as_channels_last(y_meta);
   const bool staged = !is_channels_last(x_meta), turned = !is_channels_last(y_meta);
   const int64_t x_channel = staged ? x_meta.strides[1] : 1, y_channel = turned ? y_meta.strides[1] : 1;
+  ConvEnd conv_end;
+  MSVM_RETURN_IF_ERROR(conv_end.prepare(call, isa, turned));
   if (pointwise(w) && x.even() && y.even()) {
     // Pixels in one row; images too where they follow without a gap.
     int64_t pixels = w.in_size();
@@ -154,7 +156,7 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, const Epilogue& epilogu
 
   // Chunks: strips of pixels, blocks of output channels where weights outweigh the images.
   const int64_t pixels = w.out_size(), padded = round_up(filters, 8);
-  const double pixel_ns = static_cast<double>(std::max<int64_t>(k, 8) * padded) * isa.ns_per_mac;
+  const double pixel_ns = static_cast<double>(std::max<int64_t>(k, 8) * padded) * isa.ns_per_mac + static_cast<double>(filters) * conv_end.ns_per_element();
   const double total_ns = pixel_ns * static_cast<double>(pixels * s.batch * s.groups);
   const int64_t wanted = static_cast<int64_t>(std::clamp(total_ns / kChunkNs, 1.0, 16.0));
   const int64_t split = ceil_div(wanted, s.batch * s.groups);
@@ -170,16 +172,17 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, const Epilogue& epilogu
   const int64_t chunks = s.batch * s.groups * strips * channel_blocks;
   const double chunk_ns = total_ns / static_cast<double>(chunks);
   const bool rows_apart = !turned && !y.even();
-  const bool relu = epilogue.activation == Activation::kRelu, clip = epilogue.activation == Activation::kClip;
 
   // Of a thread: segments, pointers, the strip of the image, a block of the result.
   const int64_t segment_bytes = round_up(w.taps() * static_cast<int64_t>(sizeof(ConvSegment)), 64), pointer_bytes = round_up(w.taps() * kConvPointerRows * 8, 64);
   const int64_t staged_bytes = staged ? round_up(staging.floats() * 4, 64) : 0, most_block = 4 * 16;
   const int64_t turned_bytes = turned ? (staged ? cut.most_pixels() : strip_pixels) * most_block * 4 : 0;
-  return parallel_with_scratch(call, chunks, std::max<int64_t>(1, static_cast<int64_t>(kChunkNs / chunk_ns)), segment_bytes + pointer_bytes + staged_bytes + turned_bytes, [&](int64_t begin, int64_t end, std::byte* scratch) {
+  const int64_t fixed_bytes = segment_bytes + pointer_bytes + staged_bytes + round_up(turned_bytes, 64);
+  MSVM_RETURN_IF_ERROR(parallel_with_scratch(call, chunks, std::max<int64_t>(1, static_cast<int64_t>(kChunkNs / chunk_ns)), fixed_bytes + conv_end.scratch_bytes(), [&](int64_t begin, int64_t end, std::byte* scratch) {
     const ConvWalk::Memory memory = {reinterpret_cast<ConvSegment*>(scratch), reinterpret_cast<const float**>(scratch + segment_bytes), zeros};
     float* const staged_at = reinterpret_cast<float*>(scratch + segment_bytes + pointer_bytes);
     float* const turned_at = reinterpret_cast<float*>(scratch + segment_bytes + pointer_bytes + staged_bytes);
+    std::byte* const end_at = scratch + fixed_bytes;
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       int64_t rest = chunk;
       const int64_t channel_block = rest % channel_blocks;
@@ -211,8 +214,8 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, const Epilogue& epilogu
           tile.accumulate = k0 > 0;
           if (k1 == k) {
             tile.bias = b ? b + g * filters + m : nullptr;
-            tile.bounded = relu || clip;
-            tile.low = relu ? 0.0f : epilogue.alpha, tile.high = relu ? __builtin_inff() : epilogue.beta;
+            tile.bounded = conv_end.bounded(), tile.low = conv_end.low(), tile.high = conv_end.high();
+            tile.residual_row = tile.c_row;
           }
           walk.run(*cb.tiles, cb.vectors, tile, strip.p0, strip.p1, k0, k1, rows_apart, memory, [&](int64_t p, ConvTile& t) {
             if (turned) {
@@ -223,25 +226,30 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, const Epilogue& epilogu
               const int64_t ow = p % w.out[2], oh = p / w.out[2] % w.out[1], od = p / w.out[2] / w.out[1];
               t.c = out + od * y.stride[0] + oh * y.stride[1] + ow * y.stride[2] + m;
             }
+            if (k1 == k) t.residual = conv_end.residual(t.c);
           });
           k0 = k1;
         } while (k0 < k);
+        if (turned) conv_end.activate(turned_at, most_block, strip.p1 - strip.p0, cb.count);
         if (turned) turn(*isa.vector, w, turned_at, most_block, cb.count, strip, y, y_channel, out + m * y_channel);
         m += cb.count;
       }
+      if (!turned) conv_end.finish(y, w, n, strip.p0, strip.p1, g * filters + channel_block * block, g * filters + last, end_at);
     }
-  });
+  }));
+  return conv_end.run_behind(call, isa);
 }
 
 template <Isa kIsa>
 Status fast_conv(KernelCall& call) {
-  return conv_direct(call, conv_isa(kIsa), Epilogue{});
+  return conv_direct(call, conv_isa(kIsa));
 }
 
 bool nhwc_fits(const KernelCall& call) { return is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]); }
 bool nhwc_first_fits(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
-  return x.rank <= 5 && is_channels_last(x) != is_channels_last(y);
+  // Conv between row-major images has kernels of its own.
+  return x.rank <= 5 && !(is_channels_last(x) && is_channels_last(y)) && (call.op.name != "Conv" || is_channels_last(x) || is_channels_last(y));
 }
 bool nhwc_pointwise_fits(const KernelCall& call) {
   const TensorMeta& w = *call.inputs[1];
@@ -266,20 +274,19 @@ double nhwc_work(const KernelCall& call) {
 
 // Laying out an element costs as much as about twelve multiply-adds.
 double nhwc_first_work(const KernelCall& call) {
-  const TensorMeta& moved = is_channels_last(*call.inputs[0]) ? *call.outputs[0] : *call.inputs[0];
-  return nhwc_work(call) + 12 * static_cast<double>(moved.elements());
+  const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
+  return nhwc_work(call) + 12 * static_cast<double>((is_channels_last(x) ? 0 : x.elements()) + (is_channels_last(y) ? 0 : y.elements()));
 }
 
 }  // namespace
 
 void add_conv_direct_kernels(KernelList& list) {
-  const DTypeSet f32 = bit(DType::kF32);
-  list.push_back({.name = "avx512_conv_f32_nhwc_pointwise", .op = "Conv", .run = fast_conv<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0178, .default_overhead_ns = 300});
-  list.push_back({.name = "avx512_conv_f32_nhwc", .op = "Conv", .run = fast_conv<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
-  list.push_back({.name = "avx512_conv_f32_nhwc_first", .op = "Conv", .run = fast_conv<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.018, .default_overhead_ns = 500});
-  list.push_back({.name = "avx2_conv_f32_nhwc_pointwise", .op = "Conv", .run = fast_conv<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0187, .default_overhead_ns = 300});
-  list.push_back({.name = "avx2_conv_f32_nhwc", .op = "Conv", .run = fast_conv<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.019, .default_overhead_ns = 400});
-  list.push_back({.name = "avx2_conv_f32_nhwc_first", .op = "Conv", .run = fast_conv<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.019, .default_overhead_ns = 500});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_pointwise", "avx512_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0178, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc", "avx512_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_first", "avx512_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.018, .default_overhead_ns = 500});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_pointwise", "avx2_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0187, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc", "avx2_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.019, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_first", "avx2_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.019, .default_overhead_ns = 500});
 }
 
 }  // namespace msvm

@@ -140,8 +140,17 @@ void run_product(const Transpose& t, const ConvIsa& isa, int64_t n, int64_t g, i
           float* to = out + od * t.y.stride[0] + oh * t.y.stride[1] + f;
           const float* from = rows + (p - p0) * row + (kd * w.kernel[1] + kh) * w.kernel[2] * filters + f;
           const int64_t step = t.y.stride[2];
-          int64_t ow = q * w.stride[2] - w.begin[2];
-          for (int64_t i = p; i < end; ++i, from += row, ow += w.stride[2])
+          int64_t ow = q * w.stride[2] - w.begin[2], i = p;
+          if (w.kernel[2] == 2 && ow >= 0) {
+            // Pairs that lie inside.
+            const int64_t inside = std::min(end, p + (w.in[2] - ow) / 2);
+            for (float* pair = to + ow * step; i < inside; ++i, from += row, ow += 2, pair += 2 * step) {
+              const float first = from[0], second = from[filters];
+              pair[0] = bias ? first + b : first;
+              pair[step] = bias ? second + b : second;
+            }
+          }
+          for (; i < end; ++i, from += row, ow += w.stride[2])
             for (int64_t kw = 0; kw < w.kernel[2]; ++kw)
               if (ow + kw >= 0 && ow + kw < w.in[2]) to[(ow + kw) * step] = bias ? from[kw * filters] + b : from[kw * filters];
         }
