@@ -19,9 +19,13 @@ struct ConvIsa {
   const VectorKernels* vector;
   const ConvKernels* tiles;
   const ConvKernels* half;
+  Isa isa;
   double ns_per_mac;
 };
 const ConvIsa& conv_isa(Isa isa);
+
+/// A kernel of Conv and, as `fused_name`, of msvm.Conv.
+void add_conv_kernel(KernelList& list, std::string_view name, std::string_view fused_name, KernelInfo info);
 
 /// A block of output channels that one tile covers.
 struct ConvBlock {
