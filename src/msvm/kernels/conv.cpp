@@ -74,6 +74,8 @@ void add_conv_kernels(KernelList& list) {
   list.push_back({.name = "ref_conv", .op = "Conv", .run = ref_conv, .dtypes = kFloats, .work = conv_multiply_adds, .default_ns_per_work = 1.5, .default_overhead_ns = 200});
   add_conv_im2col_kernels(list);
   add_conv_depthwise_kernels(list);
+  add_conv_direct_kernels(list);
+  add_conv_nhwc_depthwise_kernels(list);
   add_conv_transpose_kernels(list);
   add_conv_other_kernels(list);
 }

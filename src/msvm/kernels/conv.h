@@ -20,6 +20,8 @@ double conv_multiply_adds(const KernelCall& call);
 // Each adds its kernels; conv.cpp calls them in order.
 void add_conv_im2col_kernels(KernelList& list);
 void add_conv_depthwise_kernels(KernelList& list);
+void add_conv_direct_kernels(KernelList& list);
+void add_conv_nhwc_depthwise_kernels(KernelList& list);
 void add_conv_transpose_kernels(KernelList& list);
 void add_conv_other_kernels(KernelList& list);  // DeformConv, CausalConvWithState
 

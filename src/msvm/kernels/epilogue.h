@@ -12,18 +12,20 @@ namespace msvm {
 enum class Activation : uint8_t { kNone, kRelu, kClip, kLeakyRelu, kHardSigmoid, kHardSwish, kSigmoid, kSilu, kTanh, kGelu, kGeluTanh };
 
 /// How a fused call ends, from its attribute `body`. Order: value + bias, then `residual` if it comes first, the activation,
-/// `residual` if it comes last, then `rest`.
+/// `residual` if it comes last. Or `rest`, alone.
 struct Epilogue {
-  int residual = -1;                  // input of the call that is added: of the result's shape; -1: none
+  int residual = -1;                  // input of the call that is added: of the result's shape and strides; -1: none
   bool residual_last = false;
   Activation activation = Activation::kNone;
   float alpha = 0, beta = 0;
-  const BodyProgram* rest = nullptr;  // what the fields above can't say: run over finished rows of the result while in L2
+  const BodyProgram* rest = nullptr;  // what the fields above can't say, the whole body: run over finished rows of the result while in L2
   bool simple() const { return !rest; }
 };
 
-/// Of this call; cached at its site. With a body that the fields can't say, `rest` holds the whole body and the other fields are empty.
-/// A residual that doesn't have the result's exact shape and dense strides in the result's own layout goes to `rest`.
+/// Of this call; the body is parsed once a site. A residual that doesn't have the result's exact shape and strides goes to `rest`.
 Result<Epilogue> describe_epilogue(KernelCall& call, size_t first_extra);
+
+/// `rest` over rows of the result along `column_axis` (BodyOver): ready for over.run(...) from any thread; lives at the site.
+Result<const BodyOver*> rest_over_rows(KernelCall& call, const VectorKernels& v, const Epilogue& epilogue, int column_axis);
 
 }  // namespace msvm

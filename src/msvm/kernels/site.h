@@ -1,4 +1,4 @@
-// Constant inputs in packed form: kept by the program, remembered at the call site by (input, format).
+// What a call site remembers for its kernels: where the program keeps constant inputs in packed form, by (input, format), and tables of their own.
 #pragma once
 #include <cstdlib>
 #include <memory>
@@ -37,6 +37,14 @@ class PackedConstants final : public KernelSiteState {
       if (e.key == key && e.source == source) return e.data;
     return nullptr;
   }
+  /// The object of type T that this site keeps, made at the first call.
+  template <class T>
+  T& part() {
+    for (auto& p : parts_)
+      if (auto* t = dynamic_cast<T*>(p.get())) return *t;
+    parts_.push_back(std::make_unique<T>());
+    return static_cast<T&>(*parts_.back());
+  }
   /// `own` holds the data where no program does.
   const float* keep(int key, const void* source, const float* data, AlignedFloats own = {}) {
     for (Entry& e : entries_)
@@ -56,6 +64,7 @@ class PackedConstants final : public KernelSiteState {
     AlignedFloats own;
   };
   std::vector<Entry> entries_;
+  std::vector<std::unique_ptr<KernelSiteState>> parts_;
 };
 
 inline bool is_constant(const KernelCall& call, size_t input) { return input < 64 && (call.const_inputs >> input & 1); }

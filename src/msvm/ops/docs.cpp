@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "msvm/ops/body.h"
 #include "msvm/ops/schema.h"
 
 namespace msvm {
@@ -156,6 +157,28 @@ std::string entry(const OpSchema& op) {
   return text + "\n";
 }
 
+std::string_view number_name(std::string_view step, int k) {
+  if (step == "Clip") return k == 1 ? "low" : "high";
+  if (step == "LeakyRelu") return "slope";
+  return k == 2 ? "beta" : "alpha";
+}
+
+std::string body_table() {
+  std::string text = fmt::format(
+      "## Bodies\n\n"
+      "The attribute `body` of msvm.Pointwise, msvm.Conv and msvm.MatMul lists up to {} steps over single elements, all of f32; the last one is the result. A step reads `y` (the value of the "
+      "product or\nconvolution, its bias included), `i3` (input 3 of the call, broadcast to the result), `s0` (the value of step 0) and numbers. Trailing operands named in *italics* are numbers.\n\n"
+      "| step | value |\n| --- | --- |\n",
+      kMaxBodySteps);
+  for (const BodyOpInfo& info : body_ops()) {
+    std::string operands;
+    for (int k = 0; k < info.operands; ++k)
+      operands += fmt::format("{}{}", k ? ", " : "", k < info.operands - info.constants ? std::string(1, static_cast<char>('a' + k)) : fmt::format("*{}*", number_name(info.name, k)));
+    text += fmt::format("| {}({}) | {} |\n", info.name, operands, escaped(info.doc));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string operator_docs() {
@@ -174,6 +197,7 @@ std::string operator_docs() {
     for (const OpSchema* op : ops)
       if (static_cast<int>(op->op_class) == c) text += entry(*op);
   }
+  text += body_table();
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }

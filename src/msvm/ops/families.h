@@ -28,6 +28,7 @@ void add_search_ops(OpTable& table);
 void add_reduce_ops(OpTable& table);
 void add_norm_ops(OpTable& table);
 void add_conv_ops(OpTable& table);
+void add_fused_ops(OpTable& table);
 void add_pool_ops(OpTable& table);
 void add_matmul_ops(OpTable& table);
 void add_attention_ops(OpTable& table);

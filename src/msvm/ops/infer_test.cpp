@@ -57,6 +57,20 @@ TEST(Elementwise, OneWay) {
   EXPECT_EQ(t("SwiGLU", "f32[N, 8], f32[N, 1]"), "error: SwiGLU: not true that A and B have the same shape: 8 and 1");
 }
 
+TEST(Fused, Shapes) {
+  InferTester t;
+  const Attr body{"body", Strings{"Add(y, i3)", "Relu(s0)"}};
+  EXPECT_EQ(t("msvm.Conv", "f32[N, 3, H, W], f32[8, 3, 3, 3], f32[8]", {l("pads", {1, 1, 1, 1})}), "f32[N, 8, H, W]");
+  EXPECT_EQ(t("msvm.Conv", "f32[N, 3, 5, 5], f32[8, 3, 3, 3], _, f32[8, 1, 1]", {body}), "f32[N, 8, 3, 3]");
+  EXPECT_EQ(t("msvm.Conv", "f32[N, 3, 5, 5], f32[8, 3, 3, 3], _, f32[7, 1, 1]", {body}), "error: msvm.Conv: not true that the inputs of a body broadcast to the result: 7 and 8");
+  EXPECT_EQ(t("msvm.Conv", "f32[N, 3, 5, 5], f32[8, 3, 3, 3], _", {body}), "error: msvm.Conv: body step 0: operand \"i3\" isn't an input of the body: those are 3 to 2");
+  EXPECT_EQ(t("msvm.MatMul", "f32[N, 1, H, 4], f32[7, 4, 5], f32[5]"), "f32[N, 7, H, 5]");
+  EXPECT_EQ(t("msvm.MatMul", "f32[H, 4], f32[5, 4], _", {i("transB", 1)}), "f32[H, 5]");
+  EXPECT_EQ(t("msvm.MatMul", "f32[H, 4], f32[5, 3], _", {i("transB", 1)}), "error: msvm.MatMul: not true that the inner sizes of the matrices are equal: 4 and 3");
+  EXPECT_EQ(t("msvm.Pointwise", "f32[N, 1], f32[5]", {{"body", Strings{"Mul(i0, i1)"}}}), "f32[N, 5]");
+  EXPECT_EQ(t("msvm.Pointwise", "f32[N, 1]", {{"body", Strings{"Mul(y, i0)"}}}), "error: msvm.Pointwise: body step 0: operand \"y\" is the value of a product: this operator has none");
+}
+
 TEST(Movement, Join) {
   InferTester t;
   EXPECT_EQ(t("Concat", "f32[N, 2], f32[N, 0], f32[N, 3]", {axis(-1)}), "f32[N, 5]");

@@ -29,7 +29,7 @@ class Registry {
   Registry() {
     table_.rows().reserve(256);
     for (auto add : {add_unary_ops, add_binary_ops, add_movement_ops, add_creation_ops, add_indexing_ops, add_search_ops,
-                     add_reduce_ops, add_norm_ops, add_conv_ops, add_pool_ops, add_matmul_ops, add_attention_ops, add_rnn_ops,
+                     add_reduce_ops, add_norm_ops, add_conv_ops, add_fused_ops, add_pool_ops, add_matmul_ops, add_attention_ops, add_rnn_ops,
                      add_quantize_ops, add_image_ops, add_detection_ops, add_signal_ops})
       add(table_);
     by_name_.reserve(2 * table_.rows().size());

@@ -1,0 +1,149 @@
+// GFLOP/s of the f32 convolution kernels over channels-last images, and per cent of a core's peak for each thread.
+//   conv_bench [threads] [filter] [isa] [peak GFLOP/s]
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "msvm/kernels/families.h"
+
+namespace {
+using namespace msvm;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+struct Buffer {
+  std::unique_ptr<float[], decltype(&std::free)> data{nullptr, &std::free};
+  TensorMeta meta;
+  /// `wide` > 0: channels of the pixels that the tensor's channels are a slice of.
+  explicit Buffer(std::vector<int64_t> shape, bool channels_last = false) {
+    meta.rank = static_cast<uint8_t>(shape.size());
+    std::copy(shape.begin(), shape.end(), meta.shape.begin());
+    if (channels_last) meta.layout = Layout::kNhwc;
+    if (!set_dense_strides(meta)) std::abort();
+    meta.layout = Layout::kRowMajor;
+    size_t n = static_cast<size_t>(meta.elements());
+    data.reset(static_cast<float*>(std::aligned_alloc(64, (n * 4 + 127) / 64 * 64)));
+    for (size_t i = 0; i < n; ++i) data[i] = static_cast<float>(i * 7 % 13) * 0.1f - 0.5f;
+    meta.data = reinterpret_cast<std::byte*>(data.get());
+  }
+};
+
+// Scratch that is kept between calls, as the engine's pool does.
+class Memory final : public KernelMemory {
+ public:
+  Status allocate_output(size_t, DType, std::span<const int64_t>) override { return internal_error("no new outputs here"); }
+  Result<std::byte*> scratch(int64_t bytes) override {
+    if (next_ == blocks_.size()) blocks_.push_back({nullptr, 0});
+    auto& [block, size] = blocks_[next_++];
+    if (size < bytes) {
+      std::free(block);
+      size = (bytes + 127) / 64 * 64;
+      block = static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(size)));
+    }
+    return block;
+  }
+  void reset() { next_ = 0; }
+
+ private:
+  std::vector<std::pair<std::byte*, int64_t>> blocks_;
+  size_t next_ = 0;
+};
+
+struct Line {
+  const char* label;
+  int64_t in, out, kernel, stride, pad, size, groups = 1;
+  bool row_major_input = false, transposed = false;
+  int64_t width = 0;  // 0: square
+};
+
+void measure(const KernelInfo& k, const Line& l, WorkerPool& workers, double peak) {
+  const int64_t wide = l.width ? l.width : l.size;
+  auto out_of = [&](int64_t n) { return l.transposed ? (n - 1) * l.stride + l.kernel - 2 * l.pad : (n + 2 * l.pad - l.kernel) / l.stride + 1; };
+  Buffer x({1, l.in, l.size, wide}, !l.row_major_input), w({l.transposed ? l.in : l.out, (l.transposed ? l.out : l.in) / l.groups, l.kernel, l.kernel}), b({l.out}), y({1, l.out, out_of(l.size), out_of(wide)}, true);
+  Attributes attrs;
+  attrs.set("group", l.groups);
+  attrs.set("strides", std::vector<int64_t>{l.stride, l.stride});
+  attrs.set("pads", std::vector<int64_t>{l.pad, l.pad, l.pad, l.pad});
+  std::vector<const TensorMeta*> inputs = {&x.meta, &w.meta, &b.meta};
+  std::vector<TensorMeta*> outputs = {&y.meta};
+  OpSchema schema;
+  schema.name = k.op;
+  Memory memory;
+  std::unique_ptr<KernelSiteState> site;
+  KernelCall call{schema, attrs, inputs, {}, outputs, 2, workers, memory, site, false};
+  if (k.accepts && !k.accepts(call)) return;
+  std::vector<double> times;
+  for (double end = now() + 0.3; now() < end || times.size() < 7;) {
+    memory.reset();
+    double t = now();
+    Status s = k.run(call);
+    times.push_back(now() - t);
+    if (!s.ok()) {
+      std::printf("%s: %s\n", std::string(k.name).c_str(), s.message().c_str());
+      return;
+    }
+  }
+  std::sort(times.begin(), times.end());
+  const double t = times[times.size() / 2];
+  const double macs = static_cast<double>(l.transposed ? x.meta.elements() : y.meta.elements()) * static_cast<double>(w.meta.elements()) / static_cast<double>(l.transposed ? l.in : l.out);
+  const double bytes = 4.0 * static_cast<double>(x.meta.elements() + y.meta.elements());
+  const double scale = 1e-7 / (peak * workers.threads()) * 2 * macs;
+  std::printf("%-22s %-34s %9.1f us %6.1f GFLOP/s %5.1f %% best %5.1f %%  %5.1f GB/s  model %9.1f us\n", l.label, std::string(k.name).c_str(), t * 1e6, 2e-9 * macs / t, scale / t, scale / times[0], 1e-9 * bytes / t,
+              (k.work(call) * k.default_ns_per_work + k.default_overhead_ns) * 1e-3);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  const char* filter = argc > 2 ? argv[2] : "";
+  const char* isa = argc > 3 ? argv[3] : "";
+  const double peak = argc > 4 ? std::atof(argv[4]) : 117;
+  WorkerPool workers(threads);
+  KernelList list;
+  add_conv_kernels(list);
+  const Line lines[] = {{"7x7s2 3-64@224", 3, 64, 7, 2, 3, 224, 1, true},
+                        {"1x1 64-256@56", 64, 256, 1, 1, 0, 56},
+                        {"3x3 64-64@56", 64, 64, 3, 1, 1, 56},
+                        {"3x3 128-128@28", 128, 128, 3, 1, 1, 28},
+                        {"3x3 256-256@14", 256, 256, 3, 1, 1, 14},
+                        {"3x3 512-512@7", 512, 512, 3, 1, 1, 7},
+                        {"1x1 1024-2048@7", 1024, 2048, 1, 1, 0, 7},
+                        {"3x3 64-64@57", 64, 64, 3, 1, 1, 57},
+                        {"3x3s2 128-128@56", 128, 128, 3, 2, 1, 56},
+                        {"3x3s2 3-16@640", 3, 16, 3, 2, 1, 640, 1, true},
+                        {"1x1 16-32@160", 16, 32, 1, 1, 0, 160},
+                        {"1x1 32-64@320", 32, 64, 1, 1, 0, 320},
+                        {"1x1 512-512@20", 512, 512, 1, 1, 0, 20},
+                        {"1x1 96-24@160", 96, 24, 1, 1, 0, 160},
+                        {"3x3 96-24@160", 96, 24, 3, 1, 1, 160},
+                        {"3x3 24-1@160", 24, 1, 3, 1, 1, 160},
+                        {"1x1 24-2@160", 24, 2, 1, 1, 0, 160},
+                        {"3x3 16-16@160", 16, 16, 3, 1, 1, 160},
+                        {"3x3 8-8@160", 8, 8, 3, 1, 1, 160},
+                        {"3x3 32-32@80", 32, 32, 3, 1, 1, 80},
+                        {"3x3 48-48@40", 48, 48, 3, 1, 1, 40},
+                        {"9x9 96-24@40", 96, 24, 9, 1, 4, 40},
+                        {"3x3 g32 128-128@28", 128, 128, 3, 1, 1, 28, 32},
+                        {"1x1 480-120@12x80", 480, 120, 1, 1, 0, 12, 1, false, false, 80},
+                        {"dw 3x3 96@112", 96, 96, 3, 1, 1, 112, 96},
+                        {"dw 3x3s2 96@112", 96, 96, 3, 2, 1, 112, 96},
+                        {"dw 3x3 32@320", 32, 32, 3, 1, 1, 320, 32},
+                        {"dw 5x5 256@40", 256, 256, 5, 1, 2, 40, 256},
+                        {"dw 5x5 480@12", 480, 480, 5, 1, 2, 12, 480},
+                        {"dw 7x7 96@28", 96, 96, 7, 1, 3, 28, 96},
+                        {"t 2x2s2 24-24@160", 24, 24, 2, 2, 0, 160, 1, false, true},
+                        {"t 2x2s2 24-1@320", 24, 1, 2, 2, 0, 320, 1, false, true},
+                        {"t 4x4s2 64-32@40", 64, 32, 4, 2, 1, 40, 1, false, true}};
+  for (const Line& l : lines) {
+    if (!std::strstr(l.label, filter)) continue;
+    for (const KernelInfo& k : list)
+      if (k.op == (l.transposed ? "ConvTranspose" : "Conv") && k.isa != Isa::kScalar && static_cast<int>(k.isa) <= static_cast<int>(cpu_features().isa) && k.name.starts_with(isa) && k.work) measure(k, l, workers, peak);
+  }
+}

@@ -1,0 +1,35 @@
+// What the convolutions over channels-last images share: sizes, packed weights, how a call ends.
+#pragma once
+#include "msvm/kernels/channels_last.h"
+#include "msvm/kernels/conv.h"
+#include "msvm/kernels/conv_tiles.h"
+#include "msvm/kernels/epilogue.h"
+
+namespace msvm {
+
+constexpr int kKeyConvPanels = 220, kKeyConvTaps = 221, kKeyConvTransposePanels = 222;
+
+/// Floats of the packed weights of one group.
+inline int64_t conv_panels_size(int64_t k, int64_t channels) { return (channels + kConvPanel - 1) / kConvPanel * kConvPanel * k; }
+/// w [channels, inputs, taps] of one group into panels; step k = tap * inputs + input.
+void pack_conv_panels(const VectorKernels& v, const float* w, int64_t channels, int64_t inputs, int64_t taps, float* to);
+
+/// The tables of one instruction set: `half` for narrow rests, null where it gains nothing.
+struct ConvIsa {
+  const VectorKernels* vector;
+  const ConvKernels* tiles;
+  const ConvKernels* half;
+  double ns_per_mac;
+};
+const ConvIsa& conv_isa(Isa isa);
+
+/// A block of output channels that one tile covers.
+struct ConvBlock {
+  const ConvKernels* tiles = nullptr;
+  int vectors = 0;
+  int64_t first = 0, count = 0;  // channels
+};
+/// The block that begins at channel `first` (a multiple of 8) of `channels`.
+ConvBlock next_conv_block(const ConvIsa& isa, int64_t first, int64_t channels);
+
+}  // namespace msvm

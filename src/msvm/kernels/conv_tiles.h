@@ -1,0 +1,83 @@
+// The inner loops of convolutions over channels-last images, compiled once per instruction set and vector width.
+#pragma once
+#include <cstdint>
+
+#include "msvm/device/cpu_features.h"
+
+namespace msvm {
+
+/// Packed weights: panels of 16 output channels; element (k, channel) of a panel at k * 16 + channel % 16, missing channels are zeros.
+constexpr int64_t kConvPanel = 16;
+
+/// A run of steps of the sum that lie side by side in the image.
+struct ConvSegment {
+  int64_t a = 0;  // floats from a pixel's base to the run (strided tiles)
+  int64_t k = 0;  // first step
+  int64_t n = 0;
+};
+
+/// c[i][j] = (accumulate ? c : 0) + one fma chain over the segments, k ascending; then what is there of bias, residual and bounds.
+struct ConvTile {
+  const float* a = nullptr;              // strided tiles: base of the first pixel
+  int64_t a_row = 0;                     // floats from pixel to pixel
+  const float* const* rows = nullptr;    // pointer tiles: [segment][pixel]
+  const ConvSegment* segments = nullptr;
+  int64_t count = 0;
+  const float* b = nullptr;              // first panel
+  int64_t b_panel = 0;                   // floats from panel to panel
+  float* c = nullptr;
+  int64_t c_row = 0;
+  int64_t cols = 0;                      // channels that exist; only the last vector may lack some
+  bool accumulate = false;
+  const float* bias = nullptr;
+  const float* residual = nullptr;       // added after the bias
+  int64_t residual_row = 0;
+  bool bounded = false;                  // min(max(v, low), high), NaN stays
+  float low = 0, high = 0;
+};
+
+/// A tap of a depthwise window: where it lies from a pixel's base, and its weights.
+struct DepthwiseTap {
+  int64_t x = 0, w = 0;
+};
+
+/// For pixels i < `pixels`, channels j: y[i][j] = sum over taps, a chain from 0, of w[tap][j] * x[i][tap][j]; then as in ConvTile.
+struct DepthwiseTile {
+  const float* x = nullptr;
+  int64_t x_row = 0;         // floats from pixel to pixel
+  const DepthwiseTap* taps = nullptr;
+  int64_t count = 0;
+  const float* w = nullptr;  // rows of channels, padded to full vectors
+  float* y = nullptr;
+  int64_t y_row = 0;
+  int64_t channels = 0;
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+  int64_t residual_row = 0;
+  float low = 0, high = 0;   // min(max(v, low), high), NaN stays
+  // Windows whose columns lie side by side: `taps` are the first ones of each row; the others follow at these distances.
+  int64_t x_column = 0, w_column = 0;
+};
+
+constexpr int kDepthwisePixels = 8;
+constexpr int kConvPointerRows = 8;  // most pixels of a pointer tile
+
+struct ConvKernels {
+  int width = 0;                // floats of a vector
+  int most_vectors = 0;         // of a tile
+  const int* most_rows = nullptr;  // [vectors]: pixels of a strided tile
+  /// 1 <= rows <= most_rows[vectors], 1 <= vectors <= most_vectors.
+  void (*strided)(const ConvTile& tile, int rows, int vectors);
+  /// The same from pointers; rows <= min(most_rows[vectors], kConvPointerRows).
+  void (*pointers)(const ConvTile& tile, int rows, int vectors);
+  /// 1 <= pixels <= kDepthwisePixels.
+  void (*depthwise)(const DepthwiseTile& tile, int pixels);
+  /// kDepthwisePixels of them, from rows of `columns` taps (3, 5 or 7) at a stride of 1 or 2.
+  void (*depthwise_rows)(const DepthwiseTile& tile, int64_t columns, int64_t stride);
+};
+
+extern const ConvKernels kConvKernelsAvx2, kConvKernelsAvx512;
+/// Vectors of 8 floats with the 32 registers of AVX-512: for groups of up to 8 channels beyond a multiple of 16.
+extern const ConvKernels kConvKernelsAvx512Half;
+
+}  // namespace msvm

@@ -1,0 +1,108 @@
+#include "msvm/kernels/epilogue.h"
+
+#include <algorithm>
+
+#include "msvm/kernels/site.h"
+
+namespace msvm {
+namespace {
+
+Activation activation_of(BodyOp op) {
+  switch (op) {
+    case BodyOp::kRelu: return Activation::kRelu;
+    case BodyOp::kClip: return Activation::kClip;
+    case BodyOp::kLeakyRelu: return Activation::kLeakyRelu;
+    case BodyOp::kHardSigmoid: return Activation::kHardSigmoid;
+    case BodyOp::kHardSwish: return Activation::kHardSwish;
+    case BodyOp::kSigmoid: return Activation::kSigmoid;
+    case BodyOp::kSilu: return Activation::kSilu;
+    case BodyOp::kTanh: return Activation::kTanh;
+    case BodyOp::kGelu: return Activation::kGelu;
+    case BodyOp::kGeluTanh: return Activation::kGeluTanh;
+    default: return Activation::kNone;
+  }
+}
+
+/// Follows the value from y through the steps; false where a step is neither the one sum with an input nor the one activation.
+bool say_with_fields(const Body& body, Epilogue& e) {
+  const auto& steps = body.steps;
+  auto is_value = [](const BodyOperand& o, size_t s) { return s == 0 ? o.kind == BodyOperand::kResult : o.kind == BodyOperand::kStep && o.index + 1u == s; };
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const BodyStep& step = steps[s];
+    const auto& in = step.operands;
+    if (step.op == BodyOp::kAdd) {
+      const bool first = is_value(in[0], s), second = is_value(in[1], s);
+      const BodyOperand& other = first ? in[1] : in[0];
+      if (first == second || other.kind != BodyOperand::kInput || e.residual >= 0) return false;
+      e.residual = other.index;
+      e.residual_last = e.activation != Activation::kNone;
+      continue;
+    }
+    if (e.activation != Activation::kNone || !is_value(in[0], s)) return false;
+    // a * sigmoid(a) and a * hardsigmoid(a), written as two steps
+    if (s + 1 < steps.size() && steps[s + 1].op == BodyOp::kMul) {
+      const auto& pair = steps[s + 1].operands;
+      const bool product = (is_value(pair[0], s) && is_value(pair[1], s + 1)) || (is_value(pair[1], s) && is_value(pair[0], s + 1));
+      if (!product) return false;
+      if (step.op == BodyOp::kSigmoid) e.activation = Activation::kSilu;
+      else if (step.op == BodyOp::kHardSigmoid && in[1].number == 1.0f / 6 && in[2].number == 0.5f) e.activation = Activation::kHardSwish;
+      else return false;
+      ++s;
+      // What follows reads the product, step s, as its value.
+      continue;
+    }
+    e.activation = activation_of(step.op);
+    if (e.activation == Activation::kNone) return false;
+    const BodyStepShape shape = kBodyStepShapes[static_cast<size_t>(step.op)];
+    if (shape.constants > 0) e.alpha = in[1].number;
+    if (shape.constants > 1) e.beta = in[2].number;
+  }
+  return true;
+}
+
+bool same_memory(const TensorMeta& a, const TensorMeta& y) {
+  if (a.rank != y.rank || a.dtype != y.dtype) return false;
+  for (int d = 0; d < y.rank; ++d)
+    if (a.shape[d] != y.shape[d] || (y.shape[d] != 1 && a.strides[d] != y.strides[d])) return false;
+  return true;
+}
+
+struct EpilogueSite final : KernelSiteState {
+  bool known = false;
+  bool fields = false;
+  Epilogue epilogue;
+};
+struct RestSite final : KernelSiteState {
+  BodyOver over;
+};
+
+}  // namespace
+
+Result<Epilogue> describe_epilogue(KernelCall& call, size_t first_extra) {
+  MSVM_ASSIGN_OR_RETURN(const BodyProgram* program, body_program(call, first_extra, true));
+  if (!program) return Epilogue{};
+  EpilogueSite& site = PackedConstants::at(call).part<EpilogueSite>();
+  if (!site.known) {
+    site.fields = say_with_fields(program->body(), site.epilogue);
+    site.known = true;
+  }
+  Epilogue e;
+  if (site.fields) e = site.epilogue;
+  if (e.residual >= 0) {
+    const TensorMeta* m = static_cast<size_t>(e.residual) < call.inputs.size() ? call.inputs[static_cast<size_t>(e.residual)] : nullptr;
+    if (!m || !same_memory(*m, *call.outputs[0])) e = {};
+    else return e;
+  } else if (site.fields) {
+    return e;
+  }
+  e.rest = program;
+  return e;
+}
+
+Result<const BodyOver*> rest_over_rows(KernelCall& call, const VectorKernels& v, const Epilogue& epilogue, int column_axis) {
+  BodyOver& over = PackedConstants::at(call).part<RestSite>().over;
+  MSVM_RETURN_IF_ERROR(over.prepare(call, v, *epilogue.rest, true, column_axis));
+  return const_cast<const BodyOver*>(&over);
+}
+
+}  // namespace msvm
