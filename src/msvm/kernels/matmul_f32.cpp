@@ -1,9 +1,10 @@
-// MatMul and Gemm of f32 over packed panels.
+// MatMul, msvm.MatMul and Gemm of f32 over packed panels.
 #include <algorithm>
 #include <array>
 
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/gemm.h"
+#include "msvm/kernels/gemm_ending.h"
 #include "msvm/kernels/matmul.h"
 #include "msvm/kernels/panel_gemm.h"
 #include "msvm/kernels/parallel.h"
@@ -118,54 +119,75 @@ class Operand {
 };
 
 bool matmul_fits(const KernelCall& call) { return call.inputs[1]->dtype == DType::kF32 && call.outputs[0]->dense(); }
+bool fused_fits(const KernelCall& call) { return matmul_fits(call) && call.inputs[0]->rank >= 2 && call.inputs[1]->rank >= 2; }
 
-Status run_matmul(KernelCall& call, Isa isa) {
+// Whole rows of B: long streams from memory.
+void one_row_each(KernelCall& call, const VectorKernels& v, const BatchedProduct& p) {
+  const float *a = call.inputs[0]->as<float>(), *b = call.inputs[1]->as<float>();
+  float* c = call.outputs[0]->as<float>();
+  constexpr int64_t kColumns = 1024;
+  const int64_t blocks = (p.n + kColumns - 1) / kColumns, chunks = p.count * blocks;
+  call.workers.parallel_for(chunks, grain_for(chunks, static_cast<double>(p.k * std::min(p.n, kColumns)) * 0.06), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto o = p.at(i / blocks);
+      const int64_t n0 = i % blocks * kColumns;
+      row_times_matrix(v, a + o.a, p.a_step, b + o.b, p.b_step, p.k, n0, std::min(n0 + kColumns, p.n), c + o.c);
+    }
+  });
+}
+
+Status run_matmul(KernelCall& call, Isa isa, bool fused) {
   const GemmKernels& g = *gemm_kernels(isa);
+  TensorMeta b_meta = *call.inputs[1];
+  if (fused && call.attrs.get_int("transB", 0) != 0) {
+    std::swap(b_meta.shape[b_meta.rank - 1], b_meta.shape[b_meta.rank - 2]);
+    std::swap(b_meta.strides[b_meta.rank - 1], b_meta.strides[b_meta.rank - 2]);
+  }
   BatchedProduct p;
-  MSVM_RETURN_IF_ERROR(describe_product(*call.inputs[0], *call.inputs[1], *call.outputs[0], p));
+  MSVM_RETURN_IF_ERROR(describe_product(*call.inputs[0], b_meta, *call.outputs[0], p));
   fold_batch_into_rows(p);
+  GemmEnding ending;
+  MSVM_RETURN_IF_ERROR(ending.open(call, isa, fused));
   if (p.count == 0 || p.m == 0 || p.n == 0) return {};
   const float* a = call.inputs[0]->as<float>();
   float* c = call.outputs[0]->as<float>();
   Operand b;
   MSVM_RETURN_IF_ERROR(b.open(call, g, p));
-  if (b.mode() == Operand::kPlain && p.m == 1 && p.n >= 64) {  // whole rows of B: long streams from memory
-    const VectorKernels& v = *vector_kernels(isa);
-    constexpr int64_t kColumns = 1024;
-    const int64_t blocks = (p.n + kColumns - 1) / kColumns, chunks = p.count * blocks;
-    call.workers.parallel_for(chunks, grain_for(chunks, static_cast<double>(p.k * std::min(p.n, kColumns)) * 0.06), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const auto o = p.at(i / blocks);
-        const int64_t n0 = i % blocks * kColumns;
-        row_times_matrix(v, a + o.a, p.a_step, call.inputs[1]->as<float>() + o.b, p.b_step, p.k, n0, std::min(n0 + kColumns, p.n), c + o.c);
-      }
-    });
+  if (!fused && b.mode() == Operand::kPlain && p.m == 1 && p.n >= 64) {
+    one_row_each(call, *vector_kernels(isa), p);
     return {};
   }
-  auto problem = [&](int64_t, const BatchedProduct::Offsets& o) {
+  auto problem = [&](const BatchedProduct::Offsets& o) {
     PanelGemm t;
     t.m = p.m, t.n = p.n, t.k = p.k;
     t.a = a + o.a, t.a_row = p.a_row, t.a_step = p.a_step;
     t.c = c + o.c, t.c_row = p.m == 1 ? p.n : p.c_row;
+    ending.give(t, o.c);
     return t;
   };
+  const double finish_ns = ending.ns_per_element() * static_cast<double>(p.m) * static_cast<double>(p.n);
   if (b.mode() == Operand::kPackedByItem) {
-    return parallel_with_scratch(call, p.count, grain_for(p.count, gemm_ns(p.m, p.n, p.k)), b.size() * 4, [&](int64_t begin, int64_t end, std::byte* scratch) {
+    const int64_t floats = (b.size() + 15) / 16 * 16;
+    return parallel_with_scratch(call, p.count, grain_for(p.count, gemm_ns(p.m, p.n, p.k) + finish_ns), floats * 4 + ending.scratch_bytes(), [&](int64_t begin, int64_t end, std::byte* scratch) {
       float* panels = reinterpret_cast<float*>(scratch);
       for (int64_t i = begin; i < end; ++i) {
         const auto o = p.at(i);
-        PanelGemm t = problem(i, o);
+        PanelGemm t = problem(o);
         b.pack_item(t, o, panels);
         gemm_block(g, t, 0, p.m, 0, p.n);
+        ending.finish(i, t, 0, p.m, 0, p.n, reinterpret_cast<std::byte*>(panels + floats));
       }
     });
   }
-  return gemm_batch(call, g, p.count, p.m, p.n, p.k, [&](int64_t i) {
+  auto finish_one = [&](int64_t item, const PanelGemm& t, int64_t m0, int64_t m1, int64_t n0, int64_t n1, std::byte* scratch) { ending.finish(item, t, m0, m1, n0, n1, scratch); };
+  const FinishBlock finish = finish_one;
+  auto one = [&](int64_t i) {
     const auto o = p.at(i);
-    PanelGemm t = problem(i, o);
+    PanelGemm t = problem(o);
     b.give(t, i, o);
     return t;
-  });
+  };
+  return gemm_batch(call, g, p.count, p.m, p.n, p.k, one, ending.finishes() ? &finish : nullptr, ending.scratch_bytes(), finish_ns);
 }
 
 Status run_gemm(KernelCall& call, Isa isa) {
@@ -207,7 +229,11 @@ Status run_gemm(KernelCall& call, Isa isa) {
 
 template <Isa kIsa>
 Status fast_matmul(KernelCall& call) {
-  return run_matmul(call, kIsa);
+  return run_matmul(call, kIsa, false);
+}
+template <Isa kIsa>
+Status fused_matmul(KernelCall& call) {
+  return run_matmul(call, kIsa, true);
 }
 template <Isa kIsa>
 Status fast_gemm(KernelCall& call) {
@@ -220,6 +246,8 @@ void add_matmul_f32_kernels(KernelList& list) {
   const DTypeSet f32 = bit(DType::kF32);
   list.push_back({.name = "avx512_matmul_f32_generic", .op = "MatMul", .run = fast_matmul<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = matmul_fits, .work = matmul_work, .default_ns_per_work = 0.018, .default_overhead_ns = 300});
   list.push_back({.name = "avx2_matmul_f32_generic", .op = "MatMul", .run = fast_matmul<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = matmul_fits, .work = matmul_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
+  list.push_back({.name = "avx512_fused_matmul_f32", .op = "msvm.MatMul", .run = fused_matmul<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = fused_fits, .work = matmul_work, .default_ns_per_work = 0.018, .default_overhead_ns = 350});
+  list.push_back({.name = "avx2_fused_matmul_f32", .op = "msvm.MatMul", .run = fused_matmul<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = fused_fits, .work = matmul_work, .default_ns_per_work = 0.021, .default_overhead_ns = 350});
   list.push_back({.name = "avx512_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = matmul_fits, .work = gemm_work, .default_ns_per_work = 0.018, .default_overhead_ns = 300});
   list.push_back({.name = "avx2_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = matmul_fits, .work = gemm_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
 }

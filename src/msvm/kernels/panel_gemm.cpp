@@ -102,7 +102,7 @@ Status gemm_batch(KernelCall& call, const GemmKernels& g, int64_t count, int64_t
       const int64_t m0 = row * m / row_chunks, m1 = (row + 1) * m / row_chunks, n0 = std::min(n, col * chunk_panels * kPanel), n1 = std::min(n, n0 + chunk_panels * kPanel);
       if (n0 == n1) continue;
       gemm_block(g, p, m0, m1, n0, n1);
-      if (finish) (*finish)(m0, m1, n0, n1, scratch);
+      if (finish) (*finish)(current, p, m0, m1, n0, n1, scratch);
     }
   };
   return parallel_with_scratch(call, count * chunks, grain_for(count * chunks, chunk_ns), finish_scratch, body);
