@@ -1,6 +1,7 @@
 // f32 Conv over channels-last images, all sizes run-time values: tiles of pixels by output channels straight over the image. Images that
 // lie otherwise are laid out strip by strip first; results that do are turned strip by strip.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "msvm/kernels/conv_end.h"
@@ -121,7 +122,8 @@ void turn(const VectorKernels& v, const Window& w, const float* from, int64_t ro
   }
 }
 
-Status conv_direct(KernelCall& call, const ConvIsa& isa) {
+// `narrow`: at most four filters, see kNarrowConvKernels.
+Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
   const TensorMeta &x_meta = *call.inputs[0], &y_meta = *call.outputs[0];
   const TensorMeta* bias = input_or_null(call, 2);
   ConvShape s;
@@ -143,9 +145,12 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa) {
     x.size = y.size = {1, 1, pixels};
   }
   MSVM_ASSIGN_OR_RETURN(const float* weights, dense_input<float>(call, *call.inputs[1]));
-  const int64_t group_size = conv_panels_size(k, filters);
-  MSVM_ASSIGN_OR_RETURN(const float* packed, packed_input(call, 1, kKeyConvPanels, group_size * s.groups, [&](float* to) {
-    for (int64_t g = 0; g < s.groups; ++g) pack_conv_panels(*isa.vector, weights + g * filters * k, filters, channels, w.taps(), to + g * group_size);
+  const int64_t group_size = narrow ? filters * k : conv_panels_size(k, filters);
+  MSVM_ASSIGN_OR_RETURN(const float* packed, packed_input(call, 1, narrow ? kKeyConvRows : kKeyConvPanels, group_size * s.groups, [&](float* to) {
+    for (int64_t m = 0; narrow && m < s.out_channels; ++m)
+      for (int64_t tap = 0; tap < w.taps(); ++tap)
+        for (int64_t c = 0; c < channels; ++c) *to++ = weights[(m * channels + c) * w.taps() + tap];
+    for (int64_t g = 0; !narrow && g < s.groups; ++g) pack_conv_panels(*isa.vector, weights + g * filters * k, filters, channels, w.taps(), to + g * group_size);
   }));
   const float* b = nullptr;
   if (bias) {
@@ -158,13 +163,15 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa) {
   const int64_t pixels = w.out_size(), padded = round_up(filters, 8);
   const double pixel_ns = static_cast<double>(std::max<int64_t>(k, 8) * padded) * isa.ns_per_mac + static_cast<double>(filters) * conv_end.ns_per_element();
   const double total_ns = pixel_ns * static_cast<double>(pixels * s.batch * s.groups);
-  const int64_t wanted = static_cast<int64_t>(std::clamp(total_ns / kChunkNs, 1.0, 16.0));
+  const int64_t wanted = conv_chunks(total_ns);
   const int64_t split = ceil_div(wanted, s.batch * s.groups);
   const int64_t pixel_bytes = 4 * (channels * w.in_size() / pixels + filters + 1);
   int64_t parts = std::min(pixels, ceil_div(pixels * pixel_bytes, kStripBytes)), channel_blocks = 1;
   if (k * padded > pixels * (pixel_bytes / 4)) channel_blocks = std::min(split, ceil_div(filters, 64));
   else parts = std::max(parts, std::min(split, ceil_div(pixels, 24)));
-  const int64_t strip_pixels = round_up(ceil_div(pixels, parts), std::min<int64_t>(pixels, 24)), block = round_up(ceil_div(filters, channel_blocks), kConvPanel);
+  const ConvBlock first_block = next_conv_block(isa, 0, filters);
+  const int64_t tile_pixels = first_block.tiles->most_rows[first_block.vectors];
+  const int64_t strip_pixels = round_up(ceil_div(pixels, parts), std::min<int64_t>(pixels, tile_pixels)), block = round_up(ceil_div(filters, channel_blocks), kConvPanel);
   const Strips cut = staged ? Strips(w, strip_pixels) : Strips();
   const Staging staging(w, channels, cut);
   const int64_t strips = staged ? cut.count() : ceil_div(pixels, strip_pixels);
@@ -200,15 +207,15 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa) {
       float* out = reinterpret_cast<float*>(y.data) + n * y.image_stride + g * filters * y_channel;
       const int64_t last = std::min(filters, (channel_block + 1) * block);
       for (int64_t m = channel_block * block; m < last;) {
-        const ConvBlock cb = next_conv_block(isa, m, last);
-        const int64_t most_steps = kWeightBytes / 4 / (cb.vectors * cb.tiles->width);
+        const ConvBlock cb = narrow ? ConvBlock{isa.narrow, static_cast<int>(filters), 0, filters} : next_conv_block(isa, m, last);
+        const int64_t most_steps = narrow ? k + 1 : kWeightBytes / 4 / (cb.vectors * cb.tiles->width);
         const int64_t steps = ceil_div(k, std::max<int64_t>(1, ceil_div(k, most_steps + most_steps / 4)));
         int64_t k0 = 0;
         do {
           const int64_t k1 = std::min(k0 + steps, k);
           ConvTile tile;
           tile.b = packed + g * group_size + m * k;
-          tile.b_panel = k * kConvPanel;
+          tile.b_panel = narrow ? k : k * kConvPanel;
           tile.c_row = turned ? most_block : y.stride[2];
           tile.cols = cb.count;
           tile.accumulate = k0 > 0;
@@ -242,8 +249,15 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa) {
 
 template <Isa kIsa>
 Status fast_conv(KernelCall& call) {
-  return conv_direct(call, conv_isa(kIsa));
+  return conv_direct(call, conv_isa(kIsa), false);
 }
+
+template <Isa kIsa>
+Status narrow_conv(KernelCall& call) {
+  return conv_direct(call, conv_isa(kIsa), true);
+}
+
+constexpr int64_t kMostNarrow = 4;
 
 bool nhwc_fits(const KernelCall& call) { return is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]); }
 bool nhwc_first_fits(const KernelCall& call) {
@@ -272,6 +286,21 @@ double nhwc_work(const KernelCall& call) {
   return conv_multiply_adds(call) * static_cast<double>(round_up(filters, 8)) / static_cast<double>(filters) * (1 + 12 / std::max(k, 1.0));
 }
 
+bool nhwc_narrow_fits(const KernelCall& call) {
+  const TensorMeta& w = *call.inputs[1];
+  return nhwc_fits(call) && call.attrs.get_int("group", 1) == 1 && w.shape[0] <= kMostNarrow;
+}
+// In multiply-adds of full vectors: parts of vectors count whole, and a sum of lanes costs as much as about eight.
+double nhwc_narrow_work(const KernelCall& call) {
+  const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1];
+  const int last = w.rank - 1;
+  double rows = 1, run = static_cast<double>(w.shape[1]);
+  for (int d = 2; d < last; ++d) rows *= static_cast<double>(w.shape[d]);
+  const bool joined = x.strides[last] == x.shape[1];
+  (joined ? run : rows) *= static_cast<double>(w.shape[last]);
+  return static_cast<double>(call.outputs[0]->elements()) * 16 * (rows * (std::ceil(run / 16) + 0.5) + 8);
+}
+
 // Laying out an element costs as much as about twelve multiply-adds.
 double nhwc_first_work(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
@@ -284,9 +313,11 @@ void add_conv_direct_kernels(KernelList& list) {
   add_conv_kernel(list, "avx512_conv_f32_nhwc_pointwise", "avx512_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0178, .default_overhead_ns = 300});
   add_conv_kernel(list, "avx512_conv_f32_nhwc", "avx512_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
   add_conv_kernel(list, "avx512_conv_f32_nhwc_first", "avx512_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.018, .default_overhead_ns = 500});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_narrow", "avx512_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
   add_conv_kernel(list, "avx2_conv_f32_nhwc_pointwise", "avx2_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0187, .default_overhead_ns = 300});
   add_conv_kernel(list, "avx2_conv_f32_nhwc", "avx2_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.019, .default_overhead_ns = 400});
   add_conv_kernel(list, "avx2_conv_f32_nhwc_first", "avx2_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.019, .default_overhead_ns = 500});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_narrow", "avx2_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.02, .default_overhead_ns = 400});
 }
 
 }  // namespace msvm

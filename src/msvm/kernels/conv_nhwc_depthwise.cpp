@@ -11,7 +11,7 @@
 namespace msvm {
 namespace {
 
-constexpr double kNsPerVectorTap = 0.32, kChunkNs = 12'000;
+constexpr double kNsPerVectorTap = 0.32;
 
 struct Depthwise {
   Window w;
@@ -141,8 +141,8 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
   const int64_t rows = w.out[0] * w.out[1], vectors = ceil_div(channels, isa.tiles->width);
   const double pixel_ns = static_cast<double>(vectors * std::max<int64_t>(taps, 2)) * kNsPerVectorTap * isa.tiles->width / 16 + static_cast<double>(channels) * conv_end.ns_per_element();
   const double total_ns = pixel_ns * static_cast<double>(rows * w.out[2] * s.batch);
-  const int64_t wanted = static_cast<int64_t>(std::clamp(total_ns / kChunkNs, 1.0, 16.0));
-  const int64_t group = std::clamp<int64_t>(ceil_div(rows * s.batch, wanted), 1, std::min<int64_t>(Depthwise::kMostRows, rows));
+  const int64_t wanted = conv_chunks(total_ns);
+  const int64_t group = std::clamp<int64_t>(ceil_div(rows * s.batch, wanted), 1, rows);
   const int64_t groups = ceil_div(rows, group);
   const int64_t column_parts = std::clamp<int64_t>(wanted / std::max<int64_t>(1, groups * s.batch), 1, ceil_div(w.out[2], 16));
   const int64_t columns = round_up(ceil_div(w.out[2], column_parts), kDepthwisePixels), parts = ceil_div(w.out[2], columns);
@@ -167,11 +167,14 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
       tile.low = conv_end.low(), tile.high = conv_end.high();
       tile.residual_row = tile.y_row;
       const int64_t row_end = std::min(row + group, rows), column_end = std::min(column + columns, w.out[2]);
-      job.run(tile, conv_end, n, row, row_end, column, column_end, c, reinterpret_cast<DepthwiseTap*>(scratch));
-      if (column == 0 && column_end == w.out[2]) {
-        conv_end.finish(job.y, w, n, row * w.out[2], row_end * w.out[2], c, c + tile.channels, scratch + tap_bytes);
-      } else {
-        for (int64_t r = row; r < row_end; ++r) conv_end.finish(job.y, w, n, r * w.out[2] + column, r * w.out[2] + column_end, c, c + tile.channels, scratch + tap_bytes);
+      for (int64_t r = row; r < row_end; r += Depthwise::kMostRows) {
+        const int64_t end_row = std::min(r + Depthwise::kMostRows, row_end);
+        job.run(tile, conv_end, n, r, end_row, column, column_end, c, reinterpret_cast<DepthwiseTap*>(scratch));
+        if (column == 0 && column_end == w.out[2]) {
+          conv_end.finish(job.y, w, n, r * w.out[2], end_row * w.out[2], c, c + tile.channels, scratch + tap_bytes);
+        } else {
+          for (int64_t q = r; q < end_row; ++q) conv_end.finish(job.y, w, n, q * w.out[2] + column, q * w.out[2] + column_end, c, c + tile.channels, scratch + tap_bytes);
+        }
       }
     }
   }));

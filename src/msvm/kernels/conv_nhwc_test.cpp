@@ -59,6 +59,8 @@ std::vector<ConvCase> cases() {
       {{3, 20, 7, 7}, {70, 20, 1, 1}, 1, {2, 2}},
       {{2, 64, 14, 14}, {64, 64, 3, 3}, 1, {}, {}, {1, 1, 1, 1}},
       {{1, 40, 7, 7}, {96, 40, 3, 3}, 1, {}, {}, {1, 1, 1, 1}},
+      {{1, 40, 9, 13}, {3, 40, 3, 3}, 1, {}, {}, {1, 1, 1, 1}},
+      {{1, 33, 9, 13}, {2, 33, 7, 3}, 1, {1, 2}, {}, {3, 1, 3, 1}},
       {{1, 16, 40, 30}, {24, 16, 3, 3}, 1, {}, {}, {1, 1, 1, 1}},
       {{1, 24, 9, 33}, {40, 24, 3, 3}, 1, {1, 2}, {2, 1}, {2, 0, 1, 3}},
       {{1, 8, 6, 6}, {8, 1, 3, 3}, 8, {}, {}, {1, 1, 1, 1}},
@@ -125,7 +127,8 @@ TEST(ConvNhwc, GivesTheReferencesBits) {
           ASSERT_TRUE(s.ok()) << s.message();
           if (!call.accepted) break;
           ++count;
-          ASSERT_EQ(y.values(), want.values()) << name << " " << to_string(x.meta) << to_string(w.meta) << " layout " << layout << " threads " << threads;
+          if (name.ends_with("_narrow")) ASSERT_LE(difference(y.values(), want.values()), 1e-5) << name << " " << to_string(x.meta) << to_string(w.meta);  // an order of its own
+          else ASSERT_EQ(y.values(), want.values()) << name << " " << to_string(x.meta) << to_string(w.meta) << " layout " << layout << " threads " << threads;
           if (layout == 1) {  // what lies between the channels of two pixels stays
             y.set(std::vector<double>(want.values().size(), 0.0));
             Tensor untouched = y;
@@ -191,7 +194,7 @@ TEST(ConvNhwc, BodiesRunOnTheResult) {
               ASSERT_TRUE(s.ok()) << s.message();
               if (!call.accepted) continue;
               ++count;
-              ASSERT_LE(difference(y.values(), want.values()), 2e-6) << name << " " << to_string(x.meta) << to_string(w.meta) << " body " << (body.empty() ? "" : body.back()) << " from " << name_of(in) << " to " << name_of(out);
+              ASSERT_LE(difference(y.values(), want.values()), name.ends_with("_narrow") ? 1e-5 : 2e-6) << name << " " << to_string(x.meta) << to_string(w.meta) << " body " << (body.empty() ? "" : body.back()) << " from " << name_of(in) << " to " << name_of(out);
               ASSERT_TRUE(out == Memory::kRowMajor || gaps_untouched(y)) << name;
             }
           }
@@ -247,7 +250,8 @@ TEST(ConvNhwc, TransposeGivesTheReferencesBits) {
             Status s = call.run(name);
             ASSERT_TRUE(s.ok()) << s.message();
             ASSERT_TRUE(call.accepted);
-            ASSERT_EQ(y.values(), want.values()) << name << " " << to_string(x.meta) << to_string(w.meta) << " threads " << threads;
+            if (name.ends_with("_narrow")) ASSERT_LE(difference(y.values(), want.values()), 1e-5) << name << " " << to_string(x.meta) << to_string(w.meta);  // an order of its own
+          else ASSERT_EQ(y.values(), want.values()) << name << " " << to_string(x.meta) << to_string(w.meta) << " threads " << threads;
           }
     }
   }

@@ -14,7 +14,6 @@
 namespace msvm {
 namespace {
 
-constexpr double kChunkNs = 12'000;
 constexpr int64_t kFewFilters = 8;  // below: lanes of a tile of one tap would stay idle
 
 // Where the call's window (roles of a Conv from y to x) keeps things.
@@ -202,7 +201,7 @@ Status conv_transpose(KernelCall& call, const ConvIsa& isa) {
   const int64_t pixels = w.out_size();
   const double total_ns = (static_cast<double>(pixels * taps) * static_cast<double>(round_up(columns, 8) * std::max<int64_t>(channels, 8)) / (product ? static_cast<double>(taps) : 1.0) * isa.ns_per_mac + static_cast<double>(w.in_size() * filters) * 0.1) *
                           static_cast<double>(t.s.batch * groups);
-  const int64_t wanted = ceil_div(static_cast<int64_t>(std::clamp(total_ns / kChunkNs, 1.0, 32.0)), t.s.batch * groups);
+  const int64_t wanted = ceil_div(conv_chunks(total_ns), t.s.batch * groups);
   const int64_t rows = product ? 0 : std::max<int64_t>(1, ceil_div(w.in[0], w.stride[0]) * ceil_div(w.in[1], w.stride[1]));
   const int64_t strip = product ? std::min<int64_t>(512, round_up(ceil_div(pixels, wanted), 16)) : 0;
   const int64_t parts = product ? ceil_div(pixels, strip) : std::min(rows, wanted);

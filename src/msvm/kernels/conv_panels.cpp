@@ -23,8 +23,8 @@ void pack_conv_panels(const VectorKernels& v, const float* w, int64_t channels, 
 }
 
 const ConvIsa& conv_isa(Isa isa) {
-  static const ConvIsa avx2 = {&kVectorKernelsAvx2, &kConvKernelsAvx2, nullptr, Isa::kAvx2, 0.0185};
-  static const ConvIsa avx512 = {&kVectorKernelsAvx512, &kConvKernelsAvx512, &kConvKernelsAvx512Half, Isa::kAvx512, 0.0180};
+  static const ConvIsa avx2 = {&kVectorKernelsAvx2, &kConvKernelsAvx2, nullptr, &kNarrowConvKernelsAvx2, Isa::kAvx2, 0.0185};
+  static const ConvIsa avx512 = {&kVectorKernelsAvx512, &kConvKernelsAvx512, &kConvKernelsAvx512Half, &kNarrowConvKernelsAvx512, Isa::kAvx512, 0.0180};
   return isa == Isa::kAvx512 ? avx512 : avx2;
 }
 

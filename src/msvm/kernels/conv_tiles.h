@@ -82,5 +82,8 @@ struct ConvKernels {
 extern const ConvKernels kConvKernelsAvx2, kConvKernelsAvx512;
 /// Vectors of 8 floats with the 32 registers of AVX-512: for groups of up to 8 channels beyond a multiple of 16.
 extern const ConvKernels kConvKernelsAvx512Half;
+/// For up to four filters: `vectors` counts filters, b is [filter][k] at distances b_panel, the order of sums is not the declared one, there is no
+/// `accumulate`. Tiles only.
+extern const ConvKernels kNarrowConvKernelsAvx2, kNarrowConvKernelsAvx512;
 
 }  // namespace msvm
