@@ -130,6 +130,17 @@ void heads(int64_t batch, int64_t rows, int64_t size) {
   }
 }
 
+void recurrent(const std::string& op, int64_t steps, int64_t batch, int64_t inputs, int64_t hidden, bool both) {
+  const int64_t gates = op == "lstm" ? 4 : 3, d = both ? 2 : 1;
+  Buffer x({steps, batch, inputs}), w({d, gates * hidden, inputs}), r({d, gates * hidden, hidden}), b({d, 2 * gates * hidden}), h({d, batch, hidden}), y({steps, d, batch, hidden});
+  const std::string label = op + " " + std::to_string(steps) + " steps, " + std::to_string(batch) + "x" + std::to_string(inputs) + "->" + std::to_string(hidden) + (both ? ", both ways" : "");
+  Attributes attrs;
+  attrs.set("linear_before_reset", int64_t{1});
+  if (both) attrs.set("direction", std::string("bidirectional"));
+  for (const char* isa : {"avx512_", "avx2_"})
+    measure(isa + op + "_f32_packed", label, {&x.meta, &w.meta, &r.meta, &b.meta, nullptr, &h.meta}, &y.meta, attrs, 14, static_cast<double>(steps * batch * d * gates * hidden * (inputs + hidden)));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -151,5 +162,12 @@ int main(int argc, char** argv) {
   linear(128, 384, 1536, {"Gelu(y)"}, false);
   linear(128, 1536, 384, {"Add(y, i3)"}, true);
   linear(128, 384, 384, {"Mul(y, 0.5)", "Sigmoid(s0)"}, false);
+  recurrent("lstm", 1, 1, 128, 128, false);
+  recurrent("lstm", 40, 1, 256, 256, true);
+  recurrent("lstm", 40, 8, 256, 256, true);
+  recurrent("lstm", 40, 1, 256, 256, false);
+  recurrent("lstm", 1, 1, 512, 512, false);
+  recurrent("gru", 20, 1, 128, 256, true);
+  recurrent("gru", 1, 1, 257, 128, false);
   return 0;
 }
