@@ -140,6 +140,7 @@ int main(int argc, char** argv) {
                         {"dw 7x7 96@28", 96, 96, 7, 1, 3, 28, 96},
                         {"t 2x2s2 24-24@160", 24, 24, 2, 2, 0, 160, 1, false, true},
                         {"t 2x2s2 24-1@320", 24, 1, 2, 2, 0, 320, 1, false, true},
+                        {"t 2x2s2 24-1@80", 24, 1, 2, 2, 0, 80, 1, false, true},
                         {"t 4x4s2 64-32@40", 64, 32, 4, 2, 1, 40, 1, false, true}};
   for (const Line& l : lines) {
     if (!std::strstr(l.label, filter)) continue;
