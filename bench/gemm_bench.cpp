@@ -130,6 +130,15 @@ void heads(int64_t batch, int64_t rows, int64_t size) {
   }
 }
 
+void attention(int64_t batch, int64_t heads_count, int64_t rows, int64_t size) {
+  Buffer q({batch, rows, heads_count * size}), k({batch, rows, heads_count * size}), v({batch, rows, heads_count * size}), y({batch, rows, heads_count * size});
+  Attributes attrs;
+  attrs.set("q_num_heads", heads_count);
+  attrs.set("kv_num_heads", heads_count);
+  const std::string label = "attention " + std::to_string(batch * heads_count) + "x" + std::to_string(rows) + "x" + std::to_string(size);
+  for (const char* name : {"avx512_attention_f32", "avx2_attention_f32"}) measure(name, label, {&q.meta, &k.meta, &v.meta}, &y.meta, attrs, 0, static_cast<double>(2 * batch * heads_count * rows * rows * size));
+}
+
 void recurrent(const std::string& op, int64_t steps, int64_t batch, int64_t inputs, int64_t hidden, bool both) {
   const int64_t gates = op == "lstm" ? 4 : 3, d = both ? 2 : 1;
   Buffer x({steps, batch, inputs}), w({d, gates * hidden, inputs}), r({d, gates * hidden, hidden}), b({d, 2 * gates * hidden}), h({d, batch, hidden}), y({steps, d, batch, hidden});
@@ -155,6 +164,9 @@ int main(int argc, char** argv) {
   for (int64_t rows : {16, 64, 128, 197, 512}) heads(12, rows, 32);
   heads(12, 128, 64);
   heads(1, 1024, 64);
+  for (int64_t rows : {16, 64, 128, 197, 512}) attention(1, 12, rows, 32);
+  attention(1, 12, 128, 64);
+  attention(1, 1, 1024, 64);
   linear(1024, 1024, 1024, {}, false);
   linear(1024, 1024, 1024, {"Relu(y)"}, false);
   linear(197, 768, 3072, {"Gelu(y)"}, false);
