@@ -207,8 +207,7 @@ uint32_t ValueGraph::merge_debug(const std::vector<const Node*>& nodes) {
   return static_cast<uint32_t>(table.size()) - 1;
 }
 
-void ValueGraph::remove_dead() {
-  // Who defines a named symbol: the first node whose result has it as a bare size.
+std::unordered_map<SymbolId, Node*> ValueGraph::symbol_definers() {
   std::unordered_map<SymbolId, Node*> definer;
   for_each_node(*this, [&](Node& n) {
     for (Reg r : n.instr.defs)
@@ -216,6 +215,27 @@ void ValueGraph::remove_dead() {
         for (Dim d : type(r).shape)
           if (d.is_symbol()) definer.try_emplace(d.symbol(), &n);
   });
+  return definer;
+}
+
+bool ValueGraph::sizes_available(const TensorType& t, const Node& at) {
+  const auto definer = symbol_definers();
+  bool all = true;
+  auto known = [&](const Node* n) { return n && (n->block == at.block ? n->order < at.order : cfg_.dominates(n->block, at.block)); };
+  for (Dim d : t.shape)
+    DimContext::for_each_symbol(d, [&](SymbolId s) {
+      const SymbolInfo& i = dims().symbol_info(s);
+      if (i.function == index_) {
+        all = all && i.reg >= 0 && static_cast<size_t>(i.reg) < info_.size() && known(info(i.reg).def);
+      } else if (auto it = definer.find(s); it != definer.end()) {
+        all = all && known(it->second);
+      }  // else it comes with an input, by solving one of its sizes
+    });
+  return all;
+}
+
+void ValueGraph::remove_dead() {
+  const auto definer = symbol_definers();
   std::unordered_map<const Node*, bool> live;
   std::vector<Node*> work;
   std::vector<uint8_t> seen(info_.size(), 0);
