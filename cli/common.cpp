@@ -40,6 +40,16 @@ Status write_text(const std::string& path, const std::string& text) {
   return out ? Status() : Status(StatusCode::kIo, fmt::format("{}: can't be written", path));
 }
 
+OptOptions OptLevel::options(const std::string& path) const {
+  OptOptions o;
+  o.level = given >= 0 ? given : path.ends_with(".onnx") ? 1 : 0;
+  return o;
+}
+
+void add_opt_option(CLI::App& command, OptLevel& level) {
+  command.add_option("--opt", level.given, "0: every operator as it stands; 1: optimise (default for .onnx)")->check(CLI::Range(0, 1));
+}
+
 Result<Module> load_module(const std::string& path, TextLines lines, bool check_data) {
   if (path.ends_with(".onnx")) return import_onnx_file(path);
   if (path == "-") {

@@ -8,6 +8,7 @@
 #include "msvm/base/diagnostic.h"
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/engine.h"
+#include "msvm/engine/optimizer.h"
 
 namespace msvm::cli {
 
@@ -17,6 +18,13 @@ enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kIoFailed = 3 };
 /// Prints `error: ...` and gives the exit code for it.
 int report(const Status& s);
 int exit_code_of(const Status& s);
+
+/// `--opt LEVEL`: models from ONNX are optimised unless told otherwise, programs only if told.
+struct OptLevel {
+  int given = -1;
+  OptOptions options(const std::string& path) const;
+};
+void add_opt_option(CLI::App& command, OptLevel& level);
 
 /// A .msbc, .msasm or .onnx file by its ending.
 Result<Module> load_module(const std::string& path, TextLines lines = TextLines::kAsDebugInfo, bool check_data = false);
@@ -47,6 +55,7 @@ std::string format_bytes(double bytes);
 // One function per command: declares its options; what it returns becomes the exit code.
 void add_import_onnx(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
+void add_opt(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 void add_asm(CLI::App& app, int& exit_code);
 void add_dis(CLI::App& app, int& exit_code);

@@ -1,5 +1,5 @@
 // import-onnx, verify, asm, dis: from one form of a program to another.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <chrono>
 
@@ -27,18 +27,36 @@ size_t count_instructions(const Module& m) {
   return n;
 }
 
-int import_onnx_command(const std::string& in, std::string out) {
+int import_onnx_command(const std::string& in, std::string out, const OptLevel& level) {
   auto start = std::chrono::steady_clock::now();
   auto module = import_onnx_file(in);
   if (!module.ok()) return report(module.status());
   double imported = ms_since(start);
-  VerifyResult v = verify(std::move(*module));
-  if (!v.module) return report(to_status(v.errors).with_context("the importer made a module that doesn't verify; please report this\n"));
-  double verified = ms_since(start);
+  auto verified = verify_and_optimize(std::move(*module), level.options(in));
+  if (!verified.ok()) return report(verified.status());
+  const Module& m = (*verified)->module();
+  const double optimized = ms_since(start);
   if (out.empty()) out = with_ending(in, ".msbc");
-  if (Status s = write_module(v.module->module(), out); !s.ok()) return report(s);
-  fmt::print("{}: {} instructions, {} constants; import {:.1f} ms, verify {:.1f} ms, write {:.1f} ms\n", out, count_instructions(v.module->module()),
-             v.module->module().constants.size(), imported, verified - imported, ms_since(start) - verified);
+  if (Status s = write_module(m, out); !s.ok()) return report(s);
+  fmt::print("{}: {} instructions, {} constants; import {:.1f} ms, verify and optimise {:.1f} ms, write {:.1f} ms\n", out, count_instructions(m), m.constants.size(), imported,
+             optimized - imported, ms_since(start) - optimized);
+  return kDone;
+}
+
+int opt_command(const std::string& in, const std::string& out, const OptOptions& options) {
+  auto module = load_module(in, TextLines::kNone);
+  if (!module.ok()) return report(module.status());
+  const size_t before = count_instructions(*module);
+  auto start = std::chrono::steady_clock::now();
+  auto verified = verify_and_optimize(std::move(*module), options);
+  if (!verified.ok()) return report(verified.status());
+  Module m = (*verified)->module();
+  if (out.empty() || out == "-" || out.ends_with(".msasm")) {
+    assign_offsets(m);
+    return report(write_text(out, disassemble(m, out.empty() || out == "-" ? DisassembleOptions{.max_inline_bytes = 256} : DisassembleOptions{})));
+  }
+  if (Status s = write_module(m, out); !s.ok()) return report(s);
+  fmt::print("{}: {} instructions of {}; {:.1f} ms\n", out, count_instructions(m), before, ms_since(start));
   return kDone;
 }
 
@@ -98,8 +116,23 @@ void add_import_onnx(CLI::App& app, int& code) {
   auto in = std::make_shared<std::string>(), out = std::make_shared<std::string>();
   c->add_option("model", *in, "the .onnx file")->required();
   c->add_option("-o,--output", *out, "where to write (default: beside the model, .msbc)");
+  auto level = std::make_shared<OptLevel>();
+  add_opt_option(*c, *level);
   c->footer("Example: msvm import-onnx det.onnx -o det.msbc");
-  c->callback([=, &code] { code = import_onnx_command(*in, *out); });
+  c->callback([=, &code] { code = import_onnx_command(*in, *out, *level); });
+}
+
+void add_opt(CLI::App& app, int& code) {
+  auto* c = app.add_subcommand("opt", "Optimise a program");
+  auto in = std::make_shared<std::string>(), out = std::make_shared<std::string>();
+  auto options = std::make_shared<OptOptions>();
+  c->add_option("program", *in, ".msbc, .msasm or .onnx")->required();
+  c->add_option("-o,--output", *out, "where to write, .msbc or .msasm (default: text on standard output)");
+  c->add_option("--passes", options->passes, "only these passes, in this order: " + fmt::format("{}", fmt::join(pass_names(), ",")))->delimiter(',');
+  c->add_flag("!--no-fusion", options->fuse, "no epilogues, no groups of elementwise operators");
+  c->add_flag("!--no-layout", options->layout, "every tensor stays row-major");
+  c->footer("Example: msvm opt neck.msasm | less");
+  c->callback([=, &code] { code = opt_command(*in, *out, *options); });
 }
 
 void add_verify(CLI::App& app, int& code) {

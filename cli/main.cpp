@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   int exit_code = kDone;
   add_run(app, exit_code);
   add_import_onnx(app, exit_code);
+  add_opt(app, exit_code);
   add_verify(app, exit_code);
   add_asm(app, exit_code);
   add_dis(app, exit_code);

@@ -24,6 +24,7 @@ struct RunOptions {
   uint64_t seed = 1;
   int64_t max_bytes = 0, max_instructions = 0;
   double max_seconds = 0;
+  OptLevel level;
   bool json = false, quiet = false, kernels = false;
 };
 
@@ -153,7 +154,8 @@ Status run(const RunOptions& o) {
   MSVM_ASSIGN_OR_RETURN(auto engine, Engine::create({.num_threads = o.threads, .capability_patch = o.patch}));
   auto t0 = Clock::now();
   MSVM_ASSIGN_OR_RETURN(Module module, load_module(o.program));
-  MSVM_ASSIGN_OR_RETURN(auto program, engine->load(std::move(module)));
+  MSVM_ASSIGN_OR_RETURN(auto verified, verify_and_optimize(std::move(module), o.level.options(o.program)));
+  MSVM_ASSIGN_OR_RETURN(auto program, engine->load(std::move(verified)));
   double load_ns = std::chrono::duration<double, std::nano>(Clock::now() - t0).count();
   if (!(o.max_seconds >= 0)) return invalid_argument("--max-seconds: a number of seconds is expected");  // NaN passes the range
   program->set_limits({o.max_bytes, o.max_instructions, std::chrono::nanoseconds(static_cast<int64_t>(o.max_seconds * 1e9))});
@@ -262,6 +264,7 @@ void add_run(CLI::App& app, int& code) {
   c->add_option("--max-memory", o->max_bytes, "bytes of tensors a run may hold; 0 = no limit")->check(CLI::NonNegativeNumber);
   c->add_option("--max-instructions", o->max_instructions, "instructions a run may execute; 0 = no limit")->check(CLI::NonNegativeNumber);
   c->add_option("--max-seconds", o->max_seconds, "wall time of a run; 0 = no limit")->check(CLI::Range(0.0, 1e9));
+  add_opt_option(*c, o->level);
   c->add_option("--capability-db", o->patch, "a capability patch to apply");
   c->add_flag("-k,--kernels", o->kernels, "table of kernels: calls and time");
   c->add_flag("--json", o->json, "figures as JSON");

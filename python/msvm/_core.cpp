@@ -10,6 +10,7 @@
 #include "msvm/bytecode/text.h"
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/engine.h"
+#include "msvm/engine/optimizer.h"
 
 namespace nb = nanobind;
 using namespace msvm;
@@ -233,14 +234,20 @@ Result<Module> read_any(const std::string& path) {
 }
 Result<Module> read_to_show(const std::string& path) { return path.ends_with(".msasm") ? read_text_module(path, TextLines::kNone) : read_module_file(path); }
 
-PyExecutable* make(Result<Module> (*read)(const std::string&), const std::string& path, int threads) {
+PyExecutable* make(Result<Module> (*read)(const std::string&), const std::string& path, int threads, int opt) {
+  if (opt < 0 || opt > 1) raise(invalid_argument("opt is 0 (operators as they stand) or 1 (optimise)"));
   auto engine = engine_for(threads);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
   {
     nb::gil_scoped_release release;
     auto module = read(path);
-    if (module.ok()) loaded.emplace(engine->load(std::move(*module)));
-    else loaded.emplace(module.status());
+    if (module.ok()) {
+      auto verified = verify_and_optimize(std::move(*module), {.level = opt});
+      if (verified.ok()) loaded.emplace(engine->load(std::move(*verified)));
+      else loaded.emplace(verified.status());
+    } else {
+      loaded.emplace(module.status());
+    }
   }
   return new PyExecutable(engine, unwrap(std::move(*loaded)));
 }
@@ -275,8 +282,8 @@ NB_MODULE(_core, m) {
         }
         if (!s.ok()) raise(s);
       });
-  m.def("load", [](const nb::bytes& path, int threads) { return make(read_any, path_of(path), threads); }, nb::arg("path"), nb::arg("num_threads") = 0);
-  m.def("load_onnx", [](const nb::bytes& path, int threads) { return make(import_onnx_file, path_of(path), threads); }, nb::arg("path"), nb::arg("num_threads") = 0);
+  m.def("load", [](const nb::bytes& path, int threads, int opt) { return make(read_any, path_of(path), threads, opt); }, nb::arg("path"), nb::arg("num_threads") = 0, nb::arg("opt") = 0);
+  m.def("load_onnx", [](const nb::bytes& path, int threads, int opt) { return make(import_onnx_file, path_of(path), threads, opt); }, nb::arg("path"), nb::arg("num_threads") = 0, nb::arg("opt") = 1);
   m.def("disassemble", [](const nb::bytes& path) { return text(disassemble(unwrap(read_to_show(path_of(path))), {.max_inline_bytes = 256})); }, nb::arg("path"));
   m.def("memory_stats", [] {
     int64_t in_use = 0, reserved = 0, peak = 0;

@@ -104,9 +104,9 @@ class Program:
         raise InputError(f"the program takes the inputs {', '.join(self.inputs)}; {'; '.join(parts)}")
 
 
-def load(path: str | os.PathLike[str], num_threads: int = 0) -> Program:
-    """Load and verify a ``.msbc`` or ``.msasm`` file. ``num_threads=0`` takes MSVM_NUM_THREADS or all cores."""
-    return Program(_core.load(os.fsencode(path), num_threads))
+def load(path: str | os.PathLike[str], num_threads: int = 0, opt: int = 0) -> Program:
+    """Load and verify a ``.msbc`` or ``.msasm`` file. ``num_threads=0`` takes MSVM_NUM_THREADS or all cores; ``opt=1`` optimises it."""
+    return Program(_core.load(os.fsencode(path), num_threads, opt))
 
 
 def disassemble(path: str | os.PathLike[str]) -> str:

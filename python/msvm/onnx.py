@@ -8,9 +8,11 @@ from . import _core
 from ._program import Program
 
 
-def load(path: str | os.PathLike[str], num_threads: int = 0) -> Program:
-    """Import, verify and load an ONNX model. ``num_threads=0`` takes MSVM_NUM_THREADS or all cores.
+def load(path: str | os.PathLike[str], num_threads: int = 0, opt: int = 1) -> Program:
+    """Import, verify, optimise and load an ONNX model. ``num_threads=0`` takes MSVM_NUM_THREADS or all cores.
+
+    ``opt=0`` leaves every operator as the model has it: slower, and each instruction is one node of the graph.
 
     Raises ``UnsupportedError`` naming every operator of the model that can't be run, ``FileError`` for broken files.
     """
-    return Program(_core.load_onnx(os.fsencode(path), num_threads))
+    return Program(_core.load_onnx(os.fsencode(path), num_threads, opt))

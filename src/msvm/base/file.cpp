@@ -10,12 +10,24 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 namespace msvm {
 namespace {
 
 Status io_error(std::string_view what, const std::string& path, int error) {
   return {error == ENOENT ? StatusCode::kNotFound : StatusCode::kIo, fmt::format("{} {}: {}", what, path, std::strerror(error))};
+}
+
+/// All mappings that are there, by their first byte.
+struct Mappings {
+  std::mutex mutex;
+  std::map<const std::byte*, size_t> sizes;
+};
+Mappings& mappings() {
+  static auto* const all = new Mappings;  // files may be unmapped while the process ends
+  return *all;
 }
 
 class Descriptor {
@@ -90,6 +102,8 @@ Result<MappedFile> MappedFile::map(int raw_fd, const std::string& path) {
   if (p == MAP_FAILED) return io_error("can't map", path, errno);
   file.data_ = static_cast<const std::byte*>(p);
   file.size_ = size;
+  std::lock_guard lock(mappings().mutex);
+  mappings().sizes[file.data_] = size;
   return file;
 }
 
@@ -126,7 +140,21 @@ MappedFile& MappedFile::operator=(MappedFile&& o) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (!data_) return;
+  std::lock_guard lock(mappings().mutex);
+  mappings().sizes.erase(data_);
+  ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void drop_mapped_pages(std::span<const std::byte> bytes) {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size()) / page * page;
+  if (begin >= end) return;
+  std::lock_guard lock(mappings().mutex);
+  auto it = mappings().sizes.upper_bound(bytes.data());
+  if (it == mappings().sizes.begin() || static_cast<size_t>(bytes.data() - (--it)->first) + bytes.size() > it->second) return;
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // private, read-only: nothing is lost
 }
 
 Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t max_bytes) {

@@ -30,6 +30,9 @@ class MappedFile {
   size_t size_ = 0;
 };
 
+/// Gives back the memory of whole pages inside `bytes` if a MappedFile holds them; reading them again fetches them from the file.
+void drop_mapped_pages(std::span<const std::byte> bytes);
+
 /// The whole of a regular file; kResourceLimit if it is larger than `max_bytes`.
 Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t max_bytes = UINT64_MAX);
 Result<std::string> read_text_file(const std::string& path, uint64_t max_bytes = UINT64_MAX);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -23,6 +24,23 @@ class FileTest : public testing::Test {
 };
 
 std::string text_of(const MappedFile& f) { return {reinterpret_cast<const char*>(f.data().data()), f.data().size()}; }
+
+TEST_F(FileTest, DroppedPagesComeBackFromTheFile) {
+  std::string text(5 * 4096 + 7, 'x');
+  for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i % 23);
+  ASSERT_TRUE(write_file_atomically(at("pages"), text).ok());
+  auto mapped = MappedFile::open(at("pages"));
+  ASSERT_TRUE(mapped.ok());
+  drop_mapped_pages(mapped->data());
+  EXPECT_EQ(text_of(*mapped), text);
+  drop_mapped_pages(mapped->data().subspan(100, 3 * 4096));
+  drop_mapped_pages(mapped->data().subspan(9, 20));
+  drop_mapped_pages({});
+  EXPECT_EQ(text_of(*mapped), text);
+  std::vector<std::byte> own(3 * 4096 * 4, std::byte{7});
+  drop_mapped_pages(own);  // no file: left alone
+  EXPECT_EQ(std::count(own.begin(), own.end(), std::byte{7}), static_cast<std::ptrdiff_t>(own.size()));
+}
 
 TEST_F(FileTest, WriteThenReadAndMap) {
   ASSERT_TRUE(write_file_atomically(at("a"), "first").ok());

@@ -83,9 +83,11 @@ bool transpose_type(const Instr& i, TensorType& t) {
   for (int64_t axis : i.imms) {
     shape.push_back(t.shape[static_cast<size_t>(axis)]);
     if (shape.back().is_const(1)) continue;
-    t.strided = t.strided || axis < last;  // axes that aren't 1 keep their order -> still dense
-    last = axis;
+    const int64_t place = t.layout == Layout::kNhwc && axis == 1 ? t.rank() : axis;  // in memory
+    t.strided = t.strided || place < last;  // axes that aren't 1 keep their order -> still dense
+    last = place;
   }
+  t.layout = Layout::kRowMajor;
   t.shape = std::move(shape);
   return true;
 }

@@ -31,13 +31,18 @@ Device device_of(const Function& f, const Instr& call) {
 
 class CallMemory final : public KernelMemory {
  public:
-  CallMemory(OutputSink* sink, Scratch& scratch) : sink_(sink), scratch_(scratch) {}
+  CallMemory(OutputSink* sink, Scratch& scratch, PackedWeights* weights = nullptr) : sink_(sink), scratch_(scratch), weights_(weights) {}
   Status allocate_output(size_t index, DType dtype, std::span<const int64_t> shape) override { return sink_->allocate_output(index, dtype, shape); }
   Result<std::byte*> scratch(int64_t bytes) override { return scratch_.take(bytes); }
+  Result<const std::byte*> packed_constant(const TensorMeta& source, const PackedFormat& format, int64_t bytes, FunctionRef<void(std::byte*)> pack) override {
+    if (!weights_) return static_cast<const std::byte*>(nullptr);
+    return weights_->get(source, format, bytes, pack);
+  }
 
  private:
   OutputSink* sink_;
   Scratch& scratch_;
+  PackedWeights* weights_;
 };
 
 Scheduler::Call to_call(const CallFrame& f) { return {f.inputs, f.args, f.outputs, f.new_outputs, f.const_inputs}; }
@@ -61,7 +66,7 @@ struct CallCopy {
 
 }  // namespace
 
-SessionDispatcher::SessionDispatcher(Devices& devices) : devices_(devices), scratch_(devices.pool) {}
+SessionDispatcher::SessionDispatcher(Devices& devices, PackedWeights* weights) : devices_(devices), weights_(weights), scratch_(devices.pool) {}
 SessionDispatcher::~SessionDispatcher() = default;
 
 Result<SimStream*> SessionDispatcher::stream(Device d) {
@@ -107,7 +112,7 @@ Result<std::unique_ptr<CallState>> SessionDispatcher::prepare(const Module&, con
 Status SessionDispatcher::dispatch(CallState& state, CallFrame& frame) {
   auto& s = static_cast<Site&>(state);
   if (s.stream) [[unlikely]] return on_device(s, frame);
-  CallMemory memory(frame.sink, scratch_);
+  CallMemory memory(frame.sink, scratch_, weights_);
   Status status = s.scheduler->call(*s.site, to_call(frame), memory);
   scratch_.reset();
   return status;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "msvm/engine/packed_weights.h"
 #include "msvm/engine/sim_stream.h"
 #include "msvm/vm/interfaces.h"
 
@@ -12,7 +13,8 @@ namespace msvm {
 /// serves, through copies.
 class SessionDispatcher final : public Dispatcher {
  public:
-  explicit SessionDispatcher(Devices& devices);
+  /// `weights` of the program that runs; null: kernels keep their own at each call site.
+  explicit SessionDispatcher(Devices& devices, PackedWeights* weights = nullptr);
   ~SessionDispatcher() override;
   Result<std::unique_ptr<CallState>> prepare(const Module& module, const Function& function, const Instr& call) override;
   Status dispatch(CallState& state, CallFrame& frame) override;
@@ -30,6 +32,7 @@ class SessionDispatcher final : public Dispatcher {
   Result<TensorValue> host_tensor(const TensorMeta& like);
 
   Devices& devices_;
+  PackedWeights* weights_;
   Scratch scratch_;
   std::vector<std::unique_ptr<SimStream>> streams_;  // by index of the device; made when needed
 };

@@ -47,6 +47,7 @@ Result<std::shared_ptr<Executable>> Engine::load(std::shared_ptr<const VerifiedM
   impl->engine = shared_from_this();
   impl->devices = &impl_->devices;
   MSVM_ASSIGN_OR_RETURN(impl->program, Program::create(std::move(module)));
+  impl->weights = std::make_unique<PackedWeights>(impl->program->module(), impl_->devices.pool);
   return std::make_shared<Executable>(std::move(impl));
 }
 

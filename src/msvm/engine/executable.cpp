@@ -32,7 +32,7 @@ void add_kernels(std::string& sum, const std::string& more) {
 PooledSession* Executable::Impl::take() {
   std::lock_guard lock(mutex);
   if (idle.empty()) {
-    all.push_back(std::make_unique<PooledSession>(program, *devices, limits));
+    all.push_back(std::make_unique<PooledSession>(program, *devices, limits, weights.get()));
     idle.reserve(all.size());
     idle.push_back(all.back().get());
   }

@@ -7,8 +7,8 @@
 namespace msvm {
 
 struct PooledSession {
-  PooledSession(std::shared_ptr<const Program> program, Devices& devices, const Limits& limits)
-      : allocator(devices), dispatcher(devices), profiles(program->module().functions.size()), session(std::move(program), dispatcher, allocator, limits) {}
+  PooledSession(std::shared_ptr<const Program> program, Devices& devices, const Limits& limits, PackedWeights* weights = nullptr)
+      : allocator(devices), dispatcher(devices, weights), profiles(program->module().functions.size()), session(std::move(program), dispatcher, allocator, limits) {}
   PoolAllocator allocator;
   SessionDispatcher dispatcher;
   // As of the end of the last run: what others may read.
@@ -21,6 +21,7 @@ struct Executable::Impl {
   std::shared_ptr<Engine> engine;
   Devices* devices;
   std::shared_ptr<const Program> program;
+  std::unique_ptr<PackedWeights> weights;
   mutable std::mutex mutex;
   std::vector<std::unique_ptr<PooledSession>> all;
   std::vector<PooledSession*> idle;

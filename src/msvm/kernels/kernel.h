@@ -13,7 +13,15 @@
 
 namespace msvm {
 
-/// Gives memory for outputs whose sizes only the kernel knows, and for scratch.
+/// Names the contents of a packed constant completely, together with the constant's shape and strides.
+struct PackedFormat {
+  std::string_view op;     // lives as long as the process
+  int key = 0;             // of the format, chosen by the kernels of that operator
+  int64_t variant = 0;     // whatever else the bytes depend on
+  bool operator==(const PackedFormat&) const = default;
+};
+
+/// Gives memory for outputs whose sizes only the kernel knows, for scratch and for packed weights.
 class KernelMemory {
  public:
   virtual ~KernelMemory() = default;
@@ -21,6 +29,13 @@ class KernelMemory {
   virtual Status allocate_output(size_t index, DType dtype, std::span<const int64_t> shape) = 0;
   /// 64-byte aligned, uninitialised, valid until the call returns.
   virtual Result<std::byte*> scratch(int64_t bytes) = 0;
+  /// The bytes that `pack` makes of a constant of the program, 64-byte aligned: made once for all call sites, sessions and threads, then
+  /// only read, kept as long as the program. Takes a lock: callers remember the pointer. Null: `source` is no constant of a program, or
+  /// there is no program; the caller keeps its own.
+  virtual Result<const std::byte*> packed_constant(const TensorMeta& source, const PackedFormat& format, int64_t bytes, FunctionRef<void(std::byte*)> pack) {
+    (void)source, (void)format, (void)bytes, (void)pack;
+    return static_cast<const std::byte*>(nullptr);
+  }
 };
 
 /// State that a kernel keeps at one call site of one session (packed weights, precomputed tables). Freed with the session.

@@ -35,6 +35,10 @@ Candidate judge(const KernelState& k, const KernelCall& call) {
   else if (call.strict && !k.kernel->strict_order) c.rejected = "order of sums (strict)";
   else if (k.kernel->accepts && !k.kernel->accepts(call)) c.rejected = "shape or attributes";
   else if (k.capability && !k.capability->enabled) c.rejected = kTakenOut;
+  // Such kernels write row-major results only.
+  if (!c.rejected && k.kernel->dense_inputs)
+    for (const TensorMeta* m : call.outputs)
+      if (m && m->data && !m->dense()) c.rejected = "layout of the result";
   double copied = 0;
   if (k.kernel->dense_inputs)
     for (const TensorMeta* m : call.inputs)

@@ -88,6 +88,7 @@ struct ViewResult {
   std::vector<Dim> shape;
   bool strided = true;
   bool ok = false;
+  bool row_major = false;  // whatever the source's layout
 };
 ViewResult check_view(Context& c, Sizes& sizes, int32_t at);
 void check_call_shapes(Context& c, Sizes& sizes, int32_t at);

@@ -231,6 +231,7 @@ class ValueCheck {
     if (!v.ok) return;
     TensorType given = s_.type(x_.uses[0]);
     given.strided = v.strided;
+    if (v.row_major) given.layout = Layout::kRowMajor;
     if (!check_result(c_, at_, d, given)) return;
     const TensorType& t = s_.type(d);
     if (t.unknown_rank != given.unknown_rank || t.shape.size() != v.shape.size()) {

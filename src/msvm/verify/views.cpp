@@ -20,7 +20,7 @@ class ViewCheck {
                                        fmt::format("give R{} a rank with TENSOR_CREATE R{}, spec", source_, source_)});
       return {};
     }
-    if (t_.layout != Layout::kRowMajor && view_kind(x_) != ViewKind::kSlice && view_kind(x_) != ViewKind::kWindow) {
+    if (t_.layout != Layout::kRowMajor && !keeps_layout()) {
       c_.error(Rule::kViewLayout, at_, {fmt::format("a {} of an nhwc tensor can't be expressed", view_kind_name(view_kind(x_))), "a row-major tensor", c_.origin(source_), copy_fix()});
       return {};
     }
@@ -46,6 +46,13 @@ class ViewCheck {
     t.layout = Layout::kRowMajor;
     return fmt::format("insert before instruction {}:  R{} = TENSOR_ALLOC {}  and  TENSOR_COPY R{} -> R{}, then view R{}", at_, c_.f.regs.size(),
                        to_string(t, c_.dims), source_, c_.f.regs.size(), c_.f.regs.size());
+  }
+
+  /// Slices and windows cut along axes, a transpose spells the order of the axes out, a squeeze drops spatial axes.
+  bool keeps_layout() const {
+    const ViewKind k = view_kind(x_);
+    if (k == ViewKind::kSqueeze) return t_.rank() - static_cast<int>(x_.imms.size()) >= 3 && std::all_of(x_.imms.begin(), x_.imms.end(), [](int64_t a) { return a >= 2; });
+    return k == ViewKind::kSlice || k == ViewKind::kWindow || k == ViewKind::kTranspose;
   }
 
   bool axis_ok(int64_t axis, int rank) {
@@ -172,13 +179,15 @@ class ViewCheck {
       c_.error(Rule::kViewShape, at_, {"the permutation has another rank than the tensor", std::to_string(t_.rank()) + " axes", fmt::format("{} axes", x_.imms.size())});
       return {};
     }
-    ViewResult v{{}, t_.strided, true};
-    int64_t last = -1;  // axes that aren't 1 in their order: nothing moves
+    ViewResult v{{}, t_.strided, true, true};
+    const std::vector<int> order = memory_order();
+    int64_t last = -1;  // axes that aren't 1 in their order in memory: nothing moves
     for (int64_t a : x_.imms) {
       v.shape.push_back(t_.shape[a]);
       if (is_one(t_.shape[a])) continue;
-      v.strided |= a < last;
-      last = a;
+      const int64_t place = std::find(order.begin(), order.end(), static_cast<int>(a)) - order.begin();
+      v.strided |= place < last;
+      last = place;
     }
     return v;
   }

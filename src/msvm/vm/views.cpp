@@ -79,6 +79,7 @@ Status reshape_view(const TensorMeta& s, std::span<const int64_t> shape, TensorM
 
 Status transpose_view(const TensorMeta& s, std::span<const int32_t> permutation, TensorMeta& d) {
   take_identity(s, d);
+  d.layout = Layout::kRowMajor;  // the strides say the rest
   d.rank = s.rank;
   if (permutation.size() != s.rank) return internal_error("transpose: permutation of another rank");
   for (size_t i = 0; i < permutation.size(); ++i) {

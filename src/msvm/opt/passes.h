@@ -1,0 +1,28 @@
+// The passes, each in a file of its name. All keep the module valid in value form.
+#pragma once
+#include "msvm/opt/optimize.h"
+#include "msvm/opt/value_graph.h"
+
+namespace msvm::opt {
+
+struct PassContext {
+  const OptOptions& options;
+  Evaluator* evaluator;  // may be null
+};
+
+#define MSVM_OPT_PASSES(X)                                                                                                  \
+  X(copies, "copies of what could be read itself go")                                                                       \
+  X(fold, "operators and views of constants become constants")                                                              \
+  X(cse, "equal calls and views become one")                                                                                \
+  X(normalization, "layer normalisation spelt out in parts becomes one call")                                               \
+  X(affine, "batch normalisation and per-channel factors go into the weights of the convolution or product before")         \
+  X(padding, "Pad with zeros goes into the convolution behind it")                                                          \
+  X(epilogue, "bias, residual and activations go into msvm.Conv and msvm.MatMul")                                           \
+  X(pointwise, "groups of elementwise operators become msvm.Pointwise")                                                     \
+  X(layout, "tensors between convolutions lie channels-last")
+
+#define X(name, doc) void name##_pass(ValueGraph& g, const PassContext& context);
+MSVM_OPT_PASSES(X)
+#undef X
+
+}  // namespace msvm::opt

@@ -1,0 +1,283 @@
+#include "msvm/opt/value_graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "msvm/bytecode/builder.h"
+
+namespace msvm::opt {
+namespace {
+
+constexpr int64_t kGap = int64_t{1} << 20;
+
+bool writes(const Instr& i) { return i.op == Opcode::kOpCall || i.op == Opcode::kTensorCopy; }
+bool is_view(const Instr& i, ViewKind k) { return i.op == Opcode::kTensorView && view_kind(i) == k; }
+
+}  // namespace
+
+ValueGraph::ValueGraph(Module& module, int32_t function)
+    : module_(module), index_(function), cfg_(module.functions[static_cast<size_t>(function)]) {
+  Function& f = this->function();
+  blocks_.resize(f.blocks.size());
+  info_.resize(f.regs.size());
+  for (size_t b = 0; b < f.blocks.size(); ++b) {
+    for (Instr& i : f.blocks[b].instrs) {
+      if (i.op == Opcode::kTensorFree) continue;
+      Node& n = blocks_[b].emplace_back();
+      n.instr = std::move(i);
+      n.block = static_cast<BlockId>(b);
+      n.place = std::prev(blocks_[b].end());
+    }
+    f.blocks[b].instrs.clear();
+    renumber(static_cast<BlockId>(b));
+  }
+  for_each_node(*this, [&](Node& n) { add_edges(n); });
+  drop_identities();
+}
+
+void ValueGraph::renumber(BlockId b) {
+  int64_t order = 0;
+  for (Node& n : block(b)) n.order = order += kGap;
+}
+
+void ValueGraph::add_edges(Node& n) {
+  for (Reg r : n.instr.defs) info_[static_cast<size_t>(r)].def = &n;
+  if (writes(n.instr))
+    for (Reg r : n.instr.outs)
+      if (r != kNoReg) info_[static_cast<size_t>(r)].writer = &n;
+  if (n.instr.op == Opcode::kTensorAlloc) return;  // the in-place hint reads nothing
+  for (Reg r : n.instr.uses)
+    if (r != kNoReg) info_[static_cast<size_t>(r)].readers.push_back(&n);
+}
+
+void ValueGraph::drop_edges(Node& n) {
+  for (Reg r : n.instr.defs)
+    if (info(r).def == &n) info_[static_cast<size_t>(r)].def = nullptr;
+  if (writes(n.instr))
+    for (Reg r : n.instr.outs)
+      if (r != kNoReg && info(r).writer == &n) info_[static_cast<size_t>(r)].writer = nullptr;
+  if (n.instr.op == Opcode::kTensorAlloc) return;
+  for (Reg r : n.instr.uses) {
+    if (r == kNoReg) continue;
+    auto& list = info_[static_cast<size_t>(r)].readers;
+    if (auto it = std::find(list.begin(), list.end(), &n); it != list.end()) list.erase(it);
+  }
+}
+
+// Identities only share ownership, which place_ownership does anew.
+void ValueGraph::drop_identities() {
+  for_each_node(*this, [&](Node& n) {
+    if (!is_view(n.instr, ViewKind::kIdentity)) return;
+    const Reg from = n.instr.defs[0], to = n.instr.uses[0];
+    if (!(reg_type(from) == reg_type(to))) return;
+    replace_reads(from, to);
+    remove(n);
+  });
+}
+
+Reg ValueGraph::new_reg(TensorType t, const std::string& name) {
+  Register& r = function().regs.emplace_back();
+  r.type.kind = RegKind::kTensor;
+  r.type.tensor = std::move(t);
+  r.name = name;
+  info_.emplace_back();
+  return static_cast<Reg>(info_.size()) - 1;
+}
+
+bool ValueGraph::plain(Reg r) const {
+  const Info& i = info(r);
+  if (!i.def || !i.writer || i.writer->instr.op != Opcode::kOpCall) return false;
+  const Instr& d = i.def->instr;
+  if (i.def != i.writer && d.op != Opcode::kTensorAlloc && !(d.op == Opcode::kTensorCreate && create_kind(d) == CreateKind::kDestination)) return false;
+  return std::none_of(i.readers.begin(), i.readers.end(), [](const Node* n) { return n->instr.op == Opcode::kTensorResize || is_view(n->instr, ViewKind::kWindow); });
+}
+
+Reg ValueGraph::output(const Node& n) {
+  Reg found = kNoReg;
+  for (Reg r : n.instr.outs) {
+    if (r == kNoReg) continue;
+    if (found != kNoReg) return kNoReg;
+    found = r;
+  }
+  return found;
+}
+
+Node* ValueGraph::call_of(Reg r) const {
+  if (r == kNoReg || !plain(r)) return nullptr;
+  Node* w = info(r).writer;
+  return output(*w) == r ? w : nullptr;
+}
+
+Node* ValueGraph::call_of(Reg r, std::string_view op) const {
+  Node* n = call_of(r);
+  return n && n->instr.text == op ? n : nullptr;
+}
+
+const Constant* ValueGraph::constant(Reg r) const {
+  if (r == kNoReg) return nullptr;
+  const Node* d = info(r).def;
+  return d && d->instr.op == Opcode::kTensorConst ? &module_.constants[static_cast<size_t>(d->instr.imms[0])] : nullptr;
+}
+
+bool ValueGraph::available(Reg value, const Node& at) const {
+  const Node* d = info(value).writer ? info(value).writer : info(value).def;
+  if (!d) return false;
+  if (d->block == at.block) return d->order < at.order;
+  return cfg_.dominates(d->block, at.block);
+}
+
+Node* ValueGraph::insert_before(Node& at, Instr i) {
+  auto& list = block(at.block);
+  auto it = list.emplace(at.place);
+  it->instr = std::move(i);
+  it->block = at.block;
+  it->place = it;
+  const int64_t previous = it == list.begin() ? 0 : std::prev(it)->order;
+  if (at.order - previous < 2) renumber(at.block);
+  else it->order = previous + (at.order - previous) / 2;
+  add_edges(*it);
+  return &*it;
+}
+
+void ValueGraph::remove(Node& n) {
+  drop_edges(n);
+  block(n.block).erase(n.place);
+}
+
+void ValueGraph::set_instr(Node& n, Instr i) {
+  drop_edges(n);
+  n.instr = std::move(i);
+  add_edges(n);
+}
+
+void ValueGraph::replace_read(Node& n, Reg from, Reg to) {
+  drop_edges(n);
+  std::replace(n.instr.uses.begin(), n.instr.uses.end(), from, to);
+  add_edges(n);
+}
+
+void ValueGraph::replace_reads(Reg from, Reg to) {
+  const std::vector<Node*> nodes = info(from).readers;
+  for (Node* n : nodes) replace_read(*n, from, to);
+}
+
+Reg ValueGraph::add_constant(Constant c) {
+  const Reg r = new_reg(c.type, c.name);
+  module_.constants.push_back(std::move(c));
+  insert_before(block(0).front(), {.op = Opcode::kTensorConst, .defs = {r}, .imms = {static_cast<int64_t>(module_.constants.size()) - 1}});
+  return r;
+}
+
+Reg ValueGraph::emit_call(Node& at, Instr call, TensorType type, const std::string& name) {
+  const Reg r = new_reg(type, name);
+  insert_before(at, {.op = Opcode::kTensorAlloc, .defs = {r}, .dims = type.shape, .debug = call.debug});
+  call.outs = {r};
+  call.defs.clear();
+  insert_before(at, std::move(call));
+  return r;
+}
+
+Reg ValueGraph::emit_view(Node& at, ViewKind kind, Reg source, std::vector<Dim> dims, std::vector<int64_t> imms, TensorType type) {
+  const Reg r = new_reg(std::move(type));
+  insert_before(at, {.op = Opcode::kTensorView, .sub = static_cast<uint8_t>(kind), .defs = {r}, .uses = {source}, .dims = std::move(dims), .imms = std::move(imms), .debug = at.instr.debug});
+  return r;
+}
+
+Node* ValueGraph::replace_call(Node& n, Instr call, TensorType type) {
+  const Reg old = output(n);
+  const Reg fresh = emit_call(n, std::move(call), std::move(type), function().regs[static_cast<size_t>(old)].name);
+  replace_reads(old, fresh);
+  Node* destination = def(old);
+  if (destination != &n) remove(*destination);
+  remove(n);
+  return writer(fresh);
+}
+
+uint32_t ValueGraph::merge_debug(const std::vector<const Node*>& nodes) {
+  auto& table = function().debug;
+  DebugInfo merged;
+  for (const Node* n : nodes) {
+    const DebugInfo& d = table[n->instr.debug];
+    if (n->instr.debug != 0) merged.file = d.file, merged.line = d.line, merged.column = d.column;
+    for (const std::string& o : d.origins)
+      if (std::find(merged.origins.begin(), merged.origins.end(), o) == merged.origins.end()) merged.origins.push_back(o);
+  }
+  if (merged == table[0]) return 0;
+  table.push_back(std::move(merged));
+  return static_cast<uint32_t>(table.size()) - 1;
+}
+
+void ValueGraph::remove_dead() {
+  // Who defines a named symbol: the first node whose result has it as a bare size.
+  std::unordered_map<SymbolId, Node*> definer;
+  for_each_node(*this, [&](Node& n) {
+    for (Reg r : n.instr.defs)
+      if (reg_type(r).kind == RegKind::kTensor)
+        for (Dim d : type(r).shape)
+          if (d.is_symbol()) definer.try_emplace(d.symbol(), &n);
+  });
+  std::unordered_map<const Node*, bool> live;
+  std::vector<Node*> work;
+  std::vector<uint8_t> seen(info_.size(), 0);
+  auto need_node = [&](Node* n) {
+    if (n && !live[n]) live[n] = true, work.push_back(n);
+  };
+  auto need_dim = [&](Dim d) {
+    if (!d.valid()) return;
+    DimContext::for_each_symbol(d, [&](SymbolId s) {
+      const SymbolInfo& i = dims().symbol_info(s);
+      if (i.function == index_) {
+        if (i.reg >= 0 && static_cast<size_t>(i.reg) < info_.size()) need_node(info(i.reg).def);
+      } else if (auto it = definer.find(s); it != definer.end()) {
+        need_node(it->second);
+      }
+    });
+  };
+  // A tensor is needed with everything that writes it, also through windows.
+  auto need_reg = [&](Reg r) {
+    std::vector<Reg> stack{r};
+    while (!stack.empty()) {
+      const Reg at = stack.back();
+      stack.pop_back();
+      if (at == kNoReg || seen[static_cast<size_t>(at)]) continue;
+      seen[static_cast<size_t>(at)] = 1;
+      need_node(info(at).def);
+      need_node(info(at).writer);
+      for (Dim d : type(at).shape) need_dim(d);
+      for (Node* reader : info(at).readers)
+        if (is_view(reader->instr, ViewKind::kWindow)) stack.push_back(reader->instr.defs[0]);
+    }
+  };
+  for_each_node(*this, [&](Node& n) {
+    const bool input = (n.instr.op == Opcode::kTensorCreate && create_kind(n.instr) == CreateKind::kInput) || n.instr.op == Opcode::kScalarInput;
+    if (input || instr_info(n.instr.op).has(kTerminator) || n.instr.op == Opcode::kShapeAssert) need_node(&n);
+  });
+  while (!work.empty()) {
+    Node* n = work.back();
+    work.pop_back();
+    for (Reg r : n->instr.uses)
+      if (n->instr.op != Opcode::kTensorAlloc) need_reg(r);
+    for (Dim d : n->instr.dims) need_dim(d);
+    for (Reg r : n->instr.outs) need_reg(r);  // a second output stays with the first
+    for (Reg r : n->instr.defs)
+      if (reg_type(r).kind == RegKind::kTensor)
+        for (Dim d : type(r).shape) need_dim(d);
+    if (is_view(n->instr, ViewKind::kWindow)) need_reg(n->instr.uses[0]);
+  }
+  for_each_node(*this, [&](Node& n) {
+    if (!live[&n]) remove(n);
+  });
+}
+
+Status ValueGraph::store() {
+  remove_dead();
+  Function& f = function();
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    auto& out = f.blocks[b].instrs;
+    out.clear();
+    for (Node& n : blocks_[b]) out.push_back(std::move(n.instr));
+  }
+  return place_ownership(module_, index_);
+}
+
+}  // namespace msvm::opt
