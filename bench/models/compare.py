@@ -28,9 +28,11 @@ sys.path.insert(0, str(ROOT / "build" / "release" / "python"))
 
 from corpus import engines  # noqa: E402
 from corpus.fetch import FetchError  # noqa: E402
+from corpus.more_workloads import MORE_WORKLOADS  # noqa: E402
 from corpus.store import SPINE, ensure  # noqa: E402
 from corpus.workloads import STREAMS, WORKLOADS  # noqa: E402
 
+WORKLOADS |= MORE_WORKLOADS
 Result = dict[str, Any]
 BUSY = 0.15
 

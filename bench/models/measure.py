@@ -14,8 +14,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from corpus import engines
+from corpus.more_workloads import MORE_WORKLOADS
 from corpus.paths import model_path
-from corpus.workloads import STREAMS, inputs, stream
+from corpus.workloads import STREAMS, WORKLOADS, inputs, stream
+
+WORKLOADS |= MORE_WORKLOADS
 
 
 def waited_ns() -> int:

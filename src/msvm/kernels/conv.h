@@ -14,6 +14,12 @@ struct ConvShape {
 /// Conv and its quantised relatives: x [N, C, ...], w [M, C / groups, ...], bias [M] or null, y [N, M, ...].
 Status describe_conv(const KernelCall& call, const TensorMeta& x, const TensorMeta& w, const TensorMeta* bias, const TensorMeta& y, ConvShape& s);
 
+/// ConvTranspose: x [N, C, in...], w [C, M / groups, kernel...], y [N, M, out...]. Input position i and tap k go to output
+/// i * stride - begin + k * dilation. `window` holds the roles of a Conv from y to x: in = y's sizes, out = x's.
+Status describe_conv_transpose(const KernelCall& call, ConvShape& s);
+/// Its multiply-adds: every input element meets every filter and tap of its group.
+double conv_transpose_multiply_adds(const KernelCall& call);
+
 /// Multiply-adds of a Conv call.
 double conv_multiply_adds(const KernelCall& call);
 
@@ -23,6 +29,7 @@ void add_conv_depthwise_kernels(KernelList& list);
 void add_conv_direct_kernels(KernelList& list);
 void add_conv_nhwc_depthwise_kernels(KernelList& list);
 void add_conv_transpose_kernels(KernelList& list);
+void add_conv_nhwc_transpose_kernels(KernelList& list);
 void add_conv_other_kernels(KernelList& list);  // DeformConv, CausalConvWithState
 
 }  // namespace msvm

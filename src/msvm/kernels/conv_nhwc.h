@@ -7,7 +7,14 @@
 
 namespace msvm {
 
-constexpr int kKeyConvPanels = 220, kKeyConvTaps = 221, kKeyConvTransposePanels = 222;
+constexpr int kKeyConvPanels = 220, kKeyConvTaps = 221, kKeyConvTransposePanels = 222, kKeyConvRows = 224;
+
+/// Into how many chunks that much work is cut: even numbers, so that two threads have the same to do; none shorter than about 10 us.
+inline int64_t conv_chunks(double total_ns) {
+  if (total_ns < 20'000) return 1;
+  const int64_t n = static_cast<int64_t>(total_ns < 1'000'000 ? total_ns / 12'000 : total_ns / 40'000 + 60);
+  return n < 4 ? 2 : n > 32 ? 32 : n / 2 * 2;
+}
 
 /// Floats of the packed weights of one group.
 inline int64_t conv_panels_size(int64_t k, int64_t channels) { return (channels + kConvPanel - 1) / kConvPanel * kConvPanel * k; }
@@ -19,9 +26,17 @@ struct ConvIsa {
   const VectorKernels* vector;
   const ConvKernels* tiles;
   const ConvKernels* half;
+  const ConvKernels* narrow;
+  Isa isa;
   double ns_per_mac;
 };
 const ConvIsa& conv_isa(Isa isa);
+
+/// Work for one pixel of one group, in multiply-adds of full vectors: lanes that stay idle, and what tiles and segments cost beside their sums.
+double conv_pixel_work(int64_t filters, double k, double segments);
+
+/// A kernel of Conv and, as `fused_name`, of msvm.Conv.
+void add_conv_kernel(KernelList& list, std::string_view name, std::string_view fused_name, KernelInfo info);
 
 /// A block of output channels that one tile covers.
 struct ConvBlock {

@@ -2,7 +2,7 @@
 // share is in L1.
 #include <algorithm>
 
-#include "msvm/kernels/conv_nhwc.h"
+#include "msvm/kernels/conv_end.h"
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/gemm.h"
 #include "msvm/kernels/parallel.h"
@@ -11,7 +11,7 @@
 namespace msvm {
 namespace {
 
-constexpr double kNsPerVectorTap = 0.32, kChunkNs = 12'000;
+constexpr double kNsPerVectorTap = 0.32;
 
 struct Depthwise {
   Window w;
@@ -34,7 +34,7 @@ struct Depthwise {
     return count;
   }
   // Columns [begin, end) of the rows [first, last); `tile` has what is the same for all.
-  void run(DepthwiseTile& tile, int64_t n, int64_t first, int64_t last, int64_t begin, int64_t end, int64_t c, DepthwiseTap* taps) const {
+  void run(DepthwiseTile& tile, const ConvEnd& conv_end, int64_t n, int64_t first, int64_t last, int64_t begin, int64_t end, int64_t c, DepthwiseTap* taps) const {
     // Row by row would read the rows of the window again from L2 for each of them.
     const int64_t group = last - first;
     const int64_t whole = w.taps();
@@ -58,6 +58,7 @@ struct Depthwise {
         }
         tile.x = reinterpret_cast<const float*>(x.data) + n * x.image_stride + (od * w.stride[0] - w.begin[0]) * x.stride[0] + (oh * w.stride[1] - w.begin[1]) * x.stride[1] + (ow * w.stride[2] - w.begin[2]) * x.stride[2] + c;
         tile.y = reinterpret_cast<float*>(y.data) + n * y.image_stride + od * y.stride[0] + oh * y.stride[1] + ow * y.stride[2] + c;
+        tile.residual = conv_end.residual(tile.y);
         if (pixels == kDepthwisePixels && joined) {
           tile.taps = row_taps + r * lines, tile.count = row_counts[r];
           tiles->depthwise_rows(tile, w.kernel[2], w.stride[2]);
@@ -71,18 +72,56 @@ struct Depthwise {
   static constexpr int64_t kMostRows = 4;
 };
 
-Status conv_depthwise(KernelCall& call, const ConvIsa& isa, const Epilogue& epilogue) {
+// The same image in dense pixels of its channels.
+ChannelsLast dense_pixels(const ChannelsLast& from, float* data) {
+  ChannelsLast c = from;
+  c.data = reinterpret_cast<std::byte*>(data);
+  c.stride = {c.size[1] * c.size[2] * c.channels, c.size[2] * c.channels, c.channels};
+  c.image_stride = c.size[0] * c.stride[0];
+  return c;
+}
+// Of row r of all images.
+int64_t row_offset(const ChannelsLast& c, int64_t r) {
+  return r / c.size[1] / c.size[0] * c.image_stride + r / c.size[1] % c.size[0] * c.stride[0] + r % c.size[1] * c.stride[1];
+}
+void move_pixels(const VectorKernels& v, const float* from, int64_t pixel, int64_t channel, int64_t pixels, int64_t channels, float* to) {
+  if (pixel == 1) return v.transpose(from, channel, channels, pixels, to, channels);
+  for (int64_t i = 0; i < pixels; ++i)
+    for (int64_t c = 0; c < channels; ++c) to[i * channels + c] = from[i * pixel + c * channel];
+}
+
+Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
   const TensorMeta* bias = input_or_null(call, 2);
   ConvShape s;
-  MSVM_RETURN_IF_ERROR(describe_conv(call, *call.inputs[0], *call.inputs[1], bias, *call.outputs[0], s));
+  const TensorMeta &x_meta = *call.inputs[0], &y_meta = *call.outputs[0];
+  MSVM_RETURN_IF_ERROR(describe_conv(call, x_meta, *call.inputs[1], bias, y_meta, s));
   Depthwise job;
   Window& w = job.w;
   if (!as_three_axes(s.window, w) || s.group_in() != 1 || s.group_out() != 1) return internal_error("Conv: not depthwise");
   if (s.batch == 0 || s.out_channels == 0 || w.out_size() == 0) return {};
   const int64_t channels = s.out_channels, taps = w.taps();
-  job.x = as_channels_last(*call.inputs[0]), job.y = as_channels_last(*call.outputs[0]);
+  job.x = as_channels_last(x_meta), job.y = as_channels_last(y_meta);
+  const bool moved = !is_channels_last(x_meta), turned = !is_channels_last(y_meta);
+  const ChannelsLast x_there = job.x, y_there = job.y;
+  if (moved) {
+    MSVM_ASSIGN_OR_RETURN(float* dense, scratch_array<float>(call.memory, s.batch * channels * w.in_size()));
+    job.x = dense_pixels(x_there, dense);
+    const int64_t rows = s.batch * w.in[0] * w.in[1];
+    call.workers.parallel_for(rows, grain_for(rows, static_cast<double>(channels * w.in[2]) * 0.3), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const float* from = reinterpret_cast<const float*>(x_there.data) + row_offset(x_there, r);
+        move_pixels(*isa.vector, from, x_there.stride[2], x_meta.strides[1], w.in[2], channels, dense + r * w.in[2] * channels);
+      }
+    });
+  }
+  if (turned) {
+    MSVM_ASSIGN_OR_RETURN(float* dense, scratch_array<float>(call.memory, s.batch * channels * w.out_size()));
+    job.y = dense_pixels(y_there, dense);
+  }
   job.padded = round_up(channels, kConvPanel);
   job.tiles = isa.tiles;
+  ConvEnd conv_end;
+  MSVM_RETURN_IF_ERROR(conv_end.prepare(call, isa, turned));
   MSVM_ASSIGN_OR_RETURN(const float* weights, dense_input<float>(call, *call.inputs[1]));
   MSVM_ASSIGN_OR_RETURN(job.weights, packed_input(call, 1, kKeyConvTaps, job.padded * taps, [&](float* to) {
     for (int64_t t = 0; t < taps; ++t)
@@ -100,18 +139,18 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa, const Epilogue& epil
 
   // Chunks: groups of rows, then columns, then channels.
   const int64_t rows = w.out[0] * w.out[1], vectors = ceil_div(channels, isa.tiles->width);
-  const double pixel_ns = static_cast<double>(vectors * std::max<int64_t>(taps, 2)) * kNsPerVectorTap * isa.tiles->width / 16;
+  const double pixel_ns = static_cast<double>(vectors * std::max<int64_t>(taps, 2)) * kNsPerVectorTap * isa.tiles->width / 16 + static_cast<double>(channels) * conv_end.ns_per_element();
   const double total_ns = pixel_ns * static_cast<double>(rows * w.out[2] * s.batch);
-  const int64_t wanted = static_cast<int64_t>(std::clamp(total_ns / kChunkNs, 1.0, 16.0));
-  const int64_t group = std::clamp<int64_t>(ceil_div(rows * s.batch, wanted), 1, std::min<int64_t>(Depthwise::kMostRows, rows));
+  const int64_t wanted = conv_chunks(total_ns);
+  const int64_t group = std::clamp<int64_t>(ceil_div(rows * s.batch, wanted), 1, rows);
   const int64_t groups = ceil_div(rows, group);
   const int64_t column_parts = std::clamp<int64_t>(wanted / std::max<int64_t>(1, groups * s.batch), 1, ceil_div(w.out[2], 16));
   const int64_t columns = round_up(ceil_div(w.out[2], column_parts), kDepthwisePixels), parts = ceil_div(w.out[2], columns);
   const int64_t channel_parts = std::clamp<int64_t>(wanted / (groups * s.batch * parts), 1, ceil_div(channels, 64));
   const int64_t channel_part = round_up(ceil_div(channels, channel_parts), kConvPanel), blocks = ceil_div(channels, channel_part);
   const int64_t chunks = s.batch * groups * parts * blocks;
-  const bool relu = epilogue.activation == Activation::kRelu, clip = epilogue.activation == Activation::kClip;
-  return parallel_with_scratch(call, chunks, grain_for(chunks, total_ns / static_cast<double>(chunks)), (2 * Depthwise::kMostRows + 1) * taps * static_cast<int64_t>(sizeof(DepthwiseTap)), [&](int64_t begin, int64_t end, std::byte* scratch) {
+  const int64_t tap_bytes = round_up((2 * Depthwise::kMostRows + 1) * taps * static_cast<int64_t>(sizeof(DepthwiseTap)), 64);
+  MSVM_RETURN_IF_ERROR(parallel_with_scratch(call, chunks, grain_for(chunks, total_ns / static_cast<double>(chunks)), tap_bytes + conv_end.scratch_bytes(), [&](int64_t begin, int64_t end, std::byte* scratch) {
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       int64_t rest = chunk;
       const int64_t c = rest % blocks * channel_part;
@@ -125,33 +164,61 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa, const Epilogue& epil
       tile.w = job.weights + c;
       tile.channels = std::min(channel_part, channels - c);
       tile.bias = b ? b + c : nullptr;
-      tile.low = relu ? 0.0f : clip ? epilogue.alpha : -__builtin_inff(), tile.high = clip ? epilogue.beta : __builtin_inff();
-      job.run(tile, n, row, std::min(row + group, rows), column, std::min(column + columns, w.out[2]), c, reinterpret_cast<DepthwiseTap*>(scratch));
+      tile.low = conv_end.low(), tile.high = conv_end.high();
+      tile.residual_row = tile.y_row;
+      const int64_t row_end = std::min(row + group, rows), column_end = std::min(column + columns, w.out[2]);
+      for (int64_t r = row; r < row_end; r += Depthwise::kMostRows) {
+        const int64_t end_row = std::min(r + Depthwise::kMostRows, row_end);
+        job.run(tile, conv_end, n, r, end_row, column, column_end, c, reinterpret_cast<DepthwiseTap*>(scratch));
+        if (column == 0 && column_end == w.out[2]) {
+          conv_end.finish(job.y, w, n, r * w.out[2], end_row * w.out[2], c, c + tile.channels, scratch + tap_bytes);
+        } else {
+          for (int64_t q = r; q < end_row; ++q) conv_end.finish(job.y, w, n, q * w.out[2] + column, q * w.out[2] + column_end, c, c + tile.channels, scratch + tap_bytes);
+        }
+      }
+    }
+  }));
+  if (!turned) return {};
+  const int64_t all_rows = s.batch * rows;
+  call.workers.parallel_for(all_rows, grain_for(all_rows, static_cast<double>(channels * w.out[2]) * 0.3), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float* to = reinterpret_cast<float*>(y_there.data) + row_offset(y_there, r);
+      const float* from = reinterpret_cast<const float*>(job.y.data) + r * w.out[2] * channels;
+      if (y_there.stride[2] == 1) {
+        isa.vector->transpose(from, channels, w.out[2], channels, to, y_meta.strides[1]);
+      } else {
+        for (int64_t i = 0; i < w.out[2]; ++i)
+          for (int64_t c = 0; c < channels; ++c) to[i * y_there.stride[2] + c * y_meta.strides[1]] = from[i * channels + c];
+      }
     }
   });
+  return conv_end.run_behind(call, isa);
 }
 
 template <Isa kIsa>
 Status fast_depthwise(KernelCall& call) {
-  return conv_depthwise(call, conv_isa(kIsa), Epilogue{});
+  return conv_depthwise(call, conv_isa(kIsa));
 }
 
 bool nhwc_depthwise_fits(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1];
-  return is_channels_last(x) && is_channels_last(*call.outputs[0]) && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
+  // Conv between row-major images has kernels of its own.
+  const bool there = call.op.name == "Conv" ? is_channels_last(x) && is_channels_last(*call.outputs[0]) : x.rank <= 5;
+  return there && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
 }
 
 // An element costs about three multiply-adds on its way through L2.
 double nhwc_depthwise_work(const KernelCall& call) {
-  return conv_multiply_adds(call) + 3 * static_cast<double>(call.inputs[0]->elements() + call.outputs[0]->elements());
+  const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
+  const double moved = static_cast<double>((is_channels_last(x) ? 0 : x.elements()) + (is_channels_last(y) ? 0 : y.elements()));
+  return conv_multiply_adds(call) + 15 * moved + 3 * static_cast<double>(call.inputs[0]->elements() + call.outputs[0]->elements());
 }
 
 }  // namespace
 
 void add_conv_nhwc_depthwise_kernels(KernelList& list) {
-  const DTypeSet f32 = bit(DType::kF32);
-  list.push_back({.name = "avx512_conv_f32_nhwc_depthwise", .op = "Conv", .run = fast_depthwise<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = nhwc_depthwise_fits, .work = nhwc_depthwise_work, .default_ns_per_work = 0.02, .default_overhead_ns = 300});
-  list.push_back({.name = "avx2_conv_f32_nhwc_depthwise", .op = "Conv", .run = fast_depthwise<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = nhwc_depthwise_fits, .work = nhwc_depthwise_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_depthwise", "avx512_fused_conv_f32_nhwc_depthwise", {.run = fast_depthwise<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_depthwise_fits, .work = nhwc_depthwise_work, .default_ns_per_work = 0.02, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_depthwise", "avx2_fused_conv_f32_nhwc_depthwise", {.run = fast_depthwise<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_depthwise_fits, .work = nhwc_depthwise_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
 }
 
 }  // namespace msvm

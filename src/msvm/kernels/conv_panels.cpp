@@ -23,9 +23,23 @@ void pack_conv_panels(const VectorKernels& v, const float* w, int64_t channels, 
 }
 
 const ConvIsa& conv_isa(Isa isa) {
-  static const ConvIsa avx2 = {&kVectorKernelsAvx2, &kConvKernelsAvx2, nullptr, 0.0185};
-  static const ConvIsa avx512 = {&kVectorKernelsAvx512, &kConvKernelsAvx512, &kConvKernelsAvx512Half, 0.0180};
+  static const ConvIsa avx2 = {&kVectorKernelsAvx2, &kConvKernelsAvx2, nullptr, &kNarrowConvKernelsAvx2, Isa::kAvx2, 0.0185};
+  static const ConvIsa avx512 = {&kVectorKernelsAvx512, &kConvKernelsAvx512, &kConvKernelsAvx512Half, &kNarrowConvKernelsAvx512, Isa::kAvx512, 0.0180};
   return isa == Isa::kAvx512 ? avx512 : avx2;
+}
+
+double conv_pixel_work(int64_t filters, double k, double segments) {
+  const int64_t lanes = (filters + 7) / 8 * 8;
+  const double blocks = static_cast<double>((lanes + 63) / 64), rows = lanes <= 16 ? 16 : lanes <= 32 ? 12 : 7;
+  return static_cast<double>(lanes) * k + 16 * blocks * (5 + 5 * segments) * 8 / rows;
+}
+
+void add_conv_kernel(KernelList& list, std::string_view name, std::string_view fused_name, KernelInfo info) {
+  info.dtypes = bit(DType::kF32);
+  info.name = name, info.op = "Conv";
+  list.push_back(info);
+  info.name = fused_name, info.op = "msvm.Conv";
+  list.push_back(info);
 }
 
 ConvBlock next_conv_block(const ConvIsa& isa, int64_t first, int64_t channels) {

@@ -29,6 +29,7 @@ struct ConvTile {
   int64_t c_row = 0;
   int64_t cols = 0;                      // channels that exist; only the last vector may lack some
   bool accumulate = false;
+  bool added = false;                    // the chain begins at 0, and c is added to its end
   const float* bias = nullptr;
   const float* residual = nullptr;       // added after the bias
   int64_t residual_row = 0;
@@ -74,10 +75,15 @@ struct ConvKernels {
   void (*depthwise)(const DepthwiseTile& tile, int pixels);
   /// kDepthwisePixels of them, from rows of `columns` taps (3, 5 or 7) at a stride of 1 or 2.
   void (*depthwise_rows)(const DepthwiseTile& tile, int64_t columns, int64_t stride);
+  /// to[3 * i + q] = from[q * plane + i] for i < n, q < 3.
+  void (*interleave3)(const float* from, int64_t plane, int64_t n, float* to);
 };
 
 extern const ConvKernels kConvKernelsAvx2, kConvKernelsAvx512;
 /// Vectors of 8 floats with the 32 registers of AVX-512: for groups of up to 8 channels beyond a multiple of 16.
 extern const ConvKernels kConvKernelsAvx512Half;
+/// For up to four filters: `vectors` counts filters, b is [filter][k] at distances b_panel, the order of sums is not the declared one, there is no
+/// `accumulate`. Tiles only.
+extern const ConvKernels kNarrowConvKernelsAvx2, kNarrowConvKernelsAvx512;
 
 }  // namespace msvm

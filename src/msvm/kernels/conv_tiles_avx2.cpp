@@ -6,6 +6,8 @@ namespace {
 constexpr int kRegisters = 16;
 }
 #include "msvm/kernels/conv_depthwise_tiles.inc"
+#include "msvm/kernels/conv_narrow_tiles.inc"
 #include "msvm/kernels/conv_tiles.inc"
 extern const ConvKernels kConvKernelsAvx2 = MSVM_CONV_KERNELS;
+extern const ConvKernels kNarrowConvKernelsAvx2 = MSVM_NARROW_CONV_KERNELS;
 }  // namespace msvm

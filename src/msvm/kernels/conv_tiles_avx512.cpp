@@ -10,6 +10,8 @@ namespace {
 constexpr int kRegisters = 32;
 }
 #include "msvm/kernels/conv_depthwise_tiles.inc"
+#include "msvm/kernels/conv_narrow_tiles.inc"
 #include "msvm/kernels/conv_tiles.inc"
 extern const ConvKernels kConvKernelsAvx512 = MSVM_CONV_KERNELS;
+extern const ConvKernels kNarrowConvKernelsAvx512 = MSVM_NARROW_CONV_KERNELS;
 }  // namespace msvm

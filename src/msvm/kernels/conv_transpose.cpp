@@ -9,11 +9,7 @@
 #include "msvm/kernels/site.h"
 
 namespace msvm {
-namespace {
-
-// x [N, C, in...], w [C, M / groups, kernel...], y [N, M, out...]. Input position i and tap k go to output i * stride - begin + k * dilation.
-// `window` holds the roles of a Conv from y to x: in = y's sizes, out = x's.
-Status describe_transpose(const KernelCall& call, ConvShape& s) {
+Status describe_conv_transpose(const KernelCall& call, ConvShape& s) {
   const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1], &y = *call.outputs[0];
   const TensorMeta* bias = input_or_null(call, 2);
   if (x.rank < 3 || w.rank != x.rank || y.rank != x.rank) return shape_mismatch("ConvTranspose: input, weights and result don't have the same rank of at least 3");
@@ -41,6 +37,15 @@ Status describe_transpose(const KernelCall& call, ConvShape& s) {
   }
   return {};
 }
+
+double conv_transpose_multiply_adds(const KernelCall& call) {
+  const TensorMeta& w = *call.inputs[1];
+  double n = static_cast<double>(call.inputs[0]->elements());
+  for (int d = 1; d < w.rank; ++d) n *= static_cast<double>(w.shape[d]);
+  return n;
+}
+
+namespace {
 
 // Adds column[i] of each input position i to its output, for one tap given by its position `k` per axis.
 template <class T>
@@ -86,7 +91,7 @@ void scatter_taps(const Window& w, const T* columns, T* plane) {
 template <class T>
 Status transpose_as(KernelCall& call) {
   ConvShape s;
-  MSVM_RETURN_IF_ERROR(describe_transpose(call, s));
+  MSVM_RETURN_IF_ERROR(describe_conv_transpose(call, s));
   MSVM_ASSIGN_OR_RETURN(const T* x, dense_input<T>(call, *call.inputs[0]));
   MSVM_ASSIGN_OR_RETURN(const T* w, dense_input<T>(call, *call.inputs[1]));
   const T* b = nullptr;
@@ -119,19 +124,11 @@ Status ref_conv_transpose(KernelCall& call) {
   return with_accumulator(call.inputs[0]->dtype, [&](auto zero) { return transpose_as<decltype(zero)>(call); });
 }
 
-// Multiply-adds: every input element meets every filter and tap of its group.
-double transpose_work(const KernelCall& call) {
-  const TensorMeta& w = *call.inputs[1];
-  double n = static_cast<double>(call.inputs[0]->elements());
-  for (int d = 1; d < w.rank; ++d) n *= static_cast<double>(w.shape[d]);
-  return n;
-}
-
 constexpr int kKeyTransposeWeights = 210;
 
 Status transpose_product(KernelCall& call, const VectorKernels& v) {
   ConvShape s;
-  MSVM_RETURN_IF_ERROR(describe_transpose(call, s));
+  MSVM_RETURN_IF_ERROR(describe_conv_transpose(call, s));
   const Window& win = s.window;
   const int64_t in_size = win.out_size(), out_size = win.in_size(), taps = win.taps(), channels = s.group_in(), filters = s.group_out(), rows = filters * taps;
   if (s.batch == 0 || s.out_channels == 0 || out_size == 0) return {};
@@ -180,9 +177,9 @@ bool transpose_fits(const KernelCall& call) { return call.outputs[0]->dense(); }
 
 void add_conv_transpose_kernels(KernelList& list) {
   const DTypeSet f32 = bit(DType::kF32);
-  list.push_back({.name = "ref_conv_transpose", .op = "ConvTranspose", .run = ref_conv_transpose, .dtypes = kFloats, .work = transpose_work, .default_ns_per_work = 2, .default_overhead_ns = 200});
-  list.push_back({.name = "avx512_conv_transpose_f32_gemm", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .accepts = transpose_fits, .work = transpose_work, .default_ns_per_work = 0.06, .default_overhead_ns = 400});
-  list.push_back({.name = "avx2_conv_transpose_f32_gemm", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .accepts = transpose_fits, .work = transpose_work, .default_ns_per_work = 0.065, .default_overhead_ns = 400});
+  list.push_back({.name = "ref_conv_transpose", .op = "ConvTranspose", .run = ref_conv_transpose, .dtypes = kFloats, .work = conv_transpose_multiply_adds, .default_ns_per_work = 2, .default_overhead_ns = 200});
+  list.push_back({.name = "avx512_conv_transpose_f32_gemm", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .accepts = transpose_fits, .work = conv_transpose_multiply_adds, .default_ns_per_work = 0.06, .default_overhead_ns = 400});
+  list.push_back({.name = "avx2_conv_transpose_f32_gemm", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .accepts = transpose_fits, .work = conv_transpose_multiply_adds, .default_ns_per_work = 0.065, .default_overhead_ns = 400});
 }
 
 }  // namespace msvm

@@ -1,4 +1,4 @@
-// The shapes of a MatMul with numpy's batch rule.
+// The shapes of MatMul (numpy's batch rule) and Gemm.
 #pragma once
 #include <array>
 
@@ -36,5 +36,14 @@ struct BatchedProduct {
 
 /// Refuses operands that don't fit each other or the result c.
 Status describe_product(const TensorMeta& a, const TensorMeta& b, const TensorMeta& c, BatchedProduct& p);
+double matmul_work(const KernelCall& call);
+
+struct GemmShape {
+  int64_t m, n, k, a_row, a_step, b_step, b_col;
+};
+Status describe_gemm(const KernelCall& call, const TensorMeta& a, const TensorMeta& b, GemmShape& g);
+/// Strides of Gemm's C over [m, n].
+Status bias_strides(const TensorMeta& c, int64_t m, int64_t n, int64_t& row, int64_t& col);
+double gemm_work(const KernelCall& call);
 
 }  // namespace msvm

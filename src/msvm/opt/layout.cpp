@@ -87,14 +87,13 @@ class LayoutChoice {
     const int rank = g_.type(out).rank();
     if (rank < 3 || rank > 5 || !wants(n, rule, out)) return all_row_major(n);
     TensorType t = g_.type(out);
-    if (!without_extent(t)) t.layout = Layout::kNhwc;
+    if (!without_extent(t) && !(rule == Rule::kConvolution && left_at_once(out))) t.layout = Layout::kNhwc;
     g_.set_type(out, t);
     for (Reg r : std::vector<Reg>(n.instr.uses)) {
       if (r == kNoReg) continue;
-      const bool whole = rule == Rule::kConcat || (r == first && rule != Rule::kElementwise) || (g_.is_tensor(r) && g_.type(r).shape == t.shape);
-      if (!whole || (rule == Rule::kConvolution && r != first && !(g_.type(r).shape == t.shape))) continue;
-      if (rule == Rule::kConvolution && r == first && reads_image(n)) continue;
-      if (rule == Rule::kConvolution && r == n.instr.uses[1]) continue;
+      const bool weights = rule == Rule::kConvolution && r == n.instr.uses[1];
+      const bool whole = rule == Rule::kConcat || (r == first && rule != Rule::kElementwise) || spans(r, t);
+      if (!whole || weights || (rule == Rule::kConvolution && r == first && reads_image(n))) continue;
       const Reg better = channels_last(n, r);
       if (better != r) g_.replace_read(n, r, better);
     }
@@ -108,10 +107,33 @@ class LayoutChoice {
       case Rule::kConvolution: return g_.type(out).dtype == DType::kF32 && g_.type(out).device == Device{};
       case Rule::kFollow: return is_nhwc(i.uses[0]);
       case Rule::kElementwise:
-        return std::any_of(i.uses.begin(), i.uses.end(), [&](Reg r) { return is_nhwc(r) && g_.type(r).shape == g_.type(out).shape; });
+        return std::any_of(i.uses.begin(), i.uses.end(), [&](Reg r) { return is_nhwc(r) && spans(r, g_.type(out)); });
       case Rule::kConcat: return 2 * std::count_if(i.uses.begin(), i.uses.end(), [&](Reg r) { return is_nhwc(r) || lies_channels_last(r); }) >= static_cast<long>(i.uses.size());
     }
     return false;
+  }
+
+  /// Of the result's rank, and broadcast along no axis that is known to be.
+  bool spans(Reg r, const TensorType& result) {
+    if (!g_.is_tensor(r) || g_.type(r).rank() != result.rank()) return false;
+    for (size_t a = 0; a < result.shape.size(); ++a)
+      if (g_.type(r).shape[a].is_const(1) && !result.shape[a].is_const(1)) return false;
+    return true;
+  }
+
+  /// Whoever reads it wants it row-major: a convolution then lays its result out so itself, strip by strip.
+  bool left_at_once(Reg out) {
+    const auto& readers = g_.readers(out);
+    return std::all_of(readers.begin(), readers.end(), [&](const Node* n) {
+      const Instr& i = n->instr;
+      if (i.op == Opcode::kTensorView) return view_kind(i) == ViewKind::kBroadcast || view_kind(i) == ViewKind::kUnsqueeze || (view_kind(i) == ViewKind::kReshape && !transposed_after(*n));
+      return i.op == Opcode::kReturn || (i.op == Opcode::kOpCall && rule_of(i, g_.type(out).rank()) == Rule::kRowMajor);
+    });
+  }
+
+  bool transposed_after(const Node& reshape) {
+    const auto& readers = g_.readers(reshape.instr.defs[0]);
+    return std::all_of(readers.begin(), readers.end(), [](const Node* n) { return n->instr.op == Opcode::kTensorView && view_kind(n->instr) == ViewKind::kTranspose; });
   }
 
   /// A first layer: few channels of one group, row-major.

@@ -1,0 +1,185 @@
+// GFLOP/s of f32 matrix products and their share of a core's peak, per thread; gigabytes a second of B where one row is multiplied.
+//   gemm_bench [threads] [filter]
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "msvm/kernels/families.h"
+
+namespace {
+using namespace msvm;
+
+constexpr double kPeak = 117;  // GFLOP/s of one core of the machine that figures are written down for
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+// One thread is timed by what it ran, so that others on the machine count less.
+double clock_of(int threads) {
+  if (threads > 1) return now();
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+struct Buffer {
+  std::unique_ptr<float[], decltype(&std::free)> data{nullptr, &std::free};
+  TensorMeta meta;
+  explicit Buffer(std::vector<int64_t> shape) {
+    meta.rank = static_cast<uint8_t>(shape.size());
+    std::copy(shape.begin(), shape.end(), meta.shape.begin());
+    if (!set_dense_strides(meta)) std::abort();
+    const auto n = static_cast<size_t>(meta.elements());
+    data.reset(static_cast<float*>(std::aligned_alloc(64, (n * 4 + 127) / 64 * 64)));
+    for (size_t i = 0; i < n; ++i) data[i] = static_cast<float>(i * 7 % 13) * 0.1f - 0.5f;
+    meta.data = reinterpret_cast<std::byte*>(data.get());
+  }
+};
+
+// Scratch that is kept between calls, as the engine's pool does.
+class Memory final : public KernelMemory {
+ public:
+  Status allocate_output(size_t, DType, std::span<const int64_t>) override { return internal_error("no new outputs here"); }
+  Result<std::byte*> scratch(int64_t bytes) override {
+    if (next_ == blocks_.size()) blocks_.push_back({nullptr, 0});
+    auto& [block, size] = blocks_[next_++];
+    if (size < bytes) {
+      std::free(block);
+      size = (bytes + 127) / 64 * 64;
+      block = static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(size)));
+    }
+    return block;
+  }
+  void reset() { next_ = 0; }
+
+ private:
+  std::vector<std::pair<std::byte*, int64_t>> blocks_;
+  size_t next_ = 0;
+};
+
+int g_threads = 1;
+const char* g_filter = "";
+
+void measure(const std::string& name, const std::string& label, std::vector<const TensorMeta*> inputs, TensorMeta* output, const Attributes& attrs, uint64_t constants, double macs, double bytes = 0) {
+  static WorkerPool workers(g_threads);
+  if (!std::strstr((label + " " + name).c_str(), g_filter)) return;
+  const KernelInfo* k = nullptr;
+  for (const KernelInfo& one : all_kernels())
+    if (one.name == name) k = &one;
+  if (!k || static_cast<int>(k->isa) > static_cast<int>(cpu_features().isa)) return;
+  OpSchema schema;
+  schema.name = k->op;
+  std::vector<TensorMeta*> outputs = {output};
+  Memory memory;
+  std::unique_ptr<KernelSiteState> site;
+  KernelCall call{schema, attrs, inputs, {}, outputs, constants, workers, memory, site, false};
+  if (k->accepts && !k->accepts(call)) return;
+  std::vector<double> times;
+  for (double end = now() + 0.25; now() < end || times.size() < 9;) {
+    memory.reset();
+    const double t = clock_of(g_threads);
+    const Status s = k->run(call);
+    times.push_back(clock_of(g_threads) - t);
+    if (!s.ok()) {
+      std::printf("%s: %s\n", name.c_str(), s.message().c_str());
+      return;
+    }
+  }
+  std::sort(times.begin(), times.end());
+  const double median = times[times.size() / 2], best = times[0], flops = 2 * macs / 1e9;
+  std::printf("%-34s %-28s %9.1f us %6.1f GFLOP/s %5.1f %%  best %6.1f %5.1f %%", label.c_str(), name.c_str(), median * 1e6, flops / median, flops / median / kPeak / g_threads * 100, flops / best,
+              flops / best / kPeak / g_threads * 100);
+  if (bytes > 0) std::printf("  %5.1f GB/s", bytes / median / 1e9);
+  std::printf("\n");
+}
+
+void product(int64_t m, int64_t k, int64_t n, bool constant = true) {
+  Buffer a({m, k}), b({k, n}), c({m, n});
+  char label[64];
+  std::snprintf(label, sizeof label, "%ldx%ldx%ld%s", static_cast<long>(m), static_cast<long>(k), static_cast<long>(n), constant ? "" : ", B not packed");
+  for (const char* name : {"avx512_matmul_f32_generic", "avx2_matmul_f32_generic"})
+    measure(name, label, {&a.meta, &b.meta}, &c.meta, {}, constant ? 2 : 0, static_cast<double>(m * k * n), m == 1 ? static_cast<double>(k * n * 4) : 0);
+}
+
+void linear(int64_t m, int64_t k, int64_t n, std::vector<std::string> body, bool residual) {
+  Buffer a({m, k}), b({k, n}), bias({n}), other({m, n}), c({m, n});
+  std::string label = std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n) + " bias";
+  for (const auto& step : body) label += " " + step;
+  Attributes attrs;
+  attrs.set("body", body);
+  std::vector<const TensorMeta*> in{&a.meta, &b.meta, &bias.meta};
+  if (residual) in.push_back(&other.meta);
+  for (const char* name : {"avx512_fused_matmul_f32", "avx2_fused_matmul_f32"}) measure(name, label, in, &c.meta, attrs, 6, static_cast<double>(m * k * n));
+}
+
+// Scores and values of attention heads, [batch * heads, rows, size]; keys transposed as a view.
+void heads(int64_t batch, int64_t rows, int64_t size) {
+  Buffer q({batch, rows, size}), k({batch, rows, size}), v({batch, rows, size}), scores({batch, rows, rows}), y({batch, rows, size});
+  TensorMeta turned = k.meta;
+  std::swap(turned.shape[1], turned.shape[2]);
+  std::swap(turned.strides[1], turned.strides[2]);
+  const std::string sizes = std::to_string(batch) + "x" + std::to_string(rows) + "x" + std::to_string(size);
+  for (const char* name : {"avx512_matmul_f32_generic", "avx2_matmul_f32_generic"}) {
+    measure(name, "scores " + sizes, {&q.meta, &turned}, &scores.meta, {}, 0, static_cast<double>(batch * rows * rows * size));
+    measure(name, "values " + sizes, {&scores.meta, &v.meta}, &y.meta, {}, 0, static_cast<double>(batch * rows * rows * size));
+  }
+}
+
+void attention(int64_t batch, int64_t heads_count, int64_t rows, int64_t size) {
+  Buffer q({batch, rows, heads_count * size}), k({batch, rows, heads_count * size}), v({batch, rows, heads_count * size}), y({batch, rows, heads_count * size});
+  Attributes attrs;
+  attrs.set("q_num_heads", heads_count);
+  attrs.set("kv_num_heads", heads_count);
+  const std::string label = "attention " + std::to_string(batch * heads_count) + "x" + std::to_string(rows) + "x" + std::to_string(size);
+  for (const char* name : {"avx512_attention_f32", "avx2_attention_f32"}) measure(name, label, {&q.meta, &k.meta, &v.meta}, &y.meta, attrs, 0, static_cast<double>(2 * batch * heads_count * rows * rows * size));
+}
+
+void recurrent(const std::string& op, int64_t steps, int64_t batch, int64_t inputs, int64_t hidden, bool both) {
+  const int64_t gates = op == "lstm" ? 4 : 3, d = both ? 2 : 1;
+  Buffer x({steps, batch, inputs}), w({d, gates * hidden, inputs}), r({d, gates * hidden, hidden}), b({d, 2 * gates * hidden}), h({d, batch, hidden}), y({steps, d, batch, hidden});
+  const std::string label = op + " " + std::to_string(steps) + " steps, " + std::to_string(batch) + "x" + std::to_string(inputs) + "->" + std::to_string(hidden) + (both ? ", both ways" : "");
+  Attributes attrs;
+  attrs.set("linear_before_reset", int64_t{1});
+  if (both) attrs.set("direction", std::string("bidirectional"));
+  for (const char* isa : {"avx512_", "avx2_"})
+    measure(isa + op + "_f32_packed", label, {&x.meta, &w.meta, &r.meta, &b.meta, nullptr, &h.meta}, &y.meta, attrs, 14, static_cast<double>(steps * batch * d * gates * hidden * (inputs + hidden)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1) g_threads = std::max(1, std::atoi(argv[1]));
+  if (argc > 2) g_filter = argv[2];
+  const std::vector<std::vector<int64_t>> sizes = {{1, 1024, 1024},  {32, 1024, 1024}, {1024, 512, 1024}, {197, 768, 3072}, {512, 512, 512}, {33, 1000, 1001}, {784, 1152, 128}, {3136, 64, 256},
+                                                   {49, 1024, 2048}, {128, 384, 384},  {128, 384, 1536},  {128, 1536, 384}, {40, 120, 6625}, {1, 384, 6625},  {10, 1024, 1024}, {14, 1024, 1024}, {1, 4096, 4096}, {1, 512, 1000},
+                                                   {2, 512, 512},    {3, 512, 512},    {4, 512, 512},     {5, 512, 512},    {7, 512, 512},   {10, 512, 512},  {14, 512, 512},  {16, 512, 512},
+                                                   {256, 256, 16},   {256, 256, 32},   {256, 256, 64},    {256, 256, 96},   {256, 64, 384},  {64, 2048, 512}, {6400, 32, 16},  {6400, 16, 96}};
+  for (const auto& s : sizes) product(s[0], s[1], s[2]);
+  for (const auto& s : std::vector<std::vector<int64_t>>{{1, 1024, 1024}, {8, 512, 512}, {32, 1024, 1024}, {197, 768, 3072}, {512, 512, 512}}) product(s[0], s[1], s[2], false);
+  for (int64_t rows : {16, 64, 128, 197, 512}) heads(12, rows, 32);
+  heads(12, 128, 64);
+  heads(1, 1024, 64);
+  for (int64_t rows : {16, 64, 128, 197, 512}) attention(1, 12, rows, 32);
+  attention(1, 12, 128, 64);
+  attention(1, 1, 1024, 64);
+  linear(1024, 1024, 1024, {}, false);
+  linear(1024, 1024, 1024, {"Relu(y)"}, false);
+  linear(197, 768, 3072, {"Gelu(y)"}, false);
+  linear(197, 768, 768, {"Add(y, i3)"}, true);
+  linear(128, 384, 1536, {"Gelu(y)"}, false);
+  linear(128, 1536, 384, {"Add(y, i3)"}, true);
+  linear(128, 384, 384, {"Mul(y, 0.5)", "Sigmoid(s0)"}, false);
+  recurrent("lstm", 1, 1, 128, 128, false);
+  recurrent("lstm", 40, 1, 256, 256, true);
+  recurrent("lstm", 40, 8, 256, 256, true);
+  recurrent("lstm", 40, 1, 256, 256, false);
+  recurrent("lstm", 1, 1, 512, 512, false);
+  recurrent("gru", 20, 1, 128, 256, true);
+  recurrent("gru", 1, 1, 257, 128, false);
+  return 0;
+}

@@ -1,0 +1,7 @@
+#include "msvm/kernels/gemm_tiles.h"
+#include "msvm/kernels/simd_avx2.h"
+
+namespace msvm {
+#include "msvm/kernels/gemm_tiles.inc"
+extern const GemmKernels kGemmKernelsAvx2 = MSVM_GEMM_KERNELS;
+}  // namespace msvm
