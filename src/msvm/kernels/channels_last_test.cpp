@@ -129,9 +129,10 @@ TEST(ChannelsLast, AveragePool) {
 }
 
 TEST(ChannelsLast, GlobalPoolsAndReductions) {
-  for (const Shape& x : std::vector<Shape>{{1, 24, 9, 11}, {3, 17, 4, 4}, {1, 480, 20, 20}, {2, 3, 200, 201}, {1, 16, 1, 5}, {1, 1, 7, 7}, {1, 1500, 2, 3}, {1, 8, 600, 500}}) {
+  const std::vector<Memory> some = {Memory::kChannelSlice};
+  for (const Shape& x : std::vector<Shape>{{1, 24, 9, 11}, {3, 17, 4, 4}, {1, 480, 20, 20}, {2, 3, 200, 201}, {1, 16, 1, 5}, {1, 1, 7, 7}, {1, 1500, 2, 3}}) {
     const Shape one = {x[0], x[1], 1, 1};
-    const auto& all = all_memories();
+    const auto& all = size_of(x) < 100000 ? all_memories() : some;
     check({"ref_global_average_pool", {"global_average_pool_f32_strided"}, {x}, one, {}, {}, 2e-7}, all, false);
     check({"ref_global_max_pool", {"global_max_pool_f32"}, {x}, one}, all, false);
     for (const Ints& axes : std::vector<Ints>{{2, 3}, {1}, {3}, {2}, {0, 1, 2, 3}, {1, 3}, {0, 2}}) {
@@ -145,6 +146,11 @@ TEST(ChannelsLast, GlobalPoolsAndReductions) {
       check({"ref_reducemax", {"reducemax_f32"}, {x}, y, a}, all, false);
       check({"ref_reducemin", {"reducemin_f32"}, {x}, y, a}, all, false);
     }
+  }
+  // Large enough for partial results.
+  for (Memory m : {Memory::kRowMajor, Memory::kChannelsLast}) {
+    check({"ref_global_average_pool", {"global_average_pool_f32_strided"}, {{1, 3, 400, 300}}, {1, 3, 1, 1}, {}, {}, 2e-7}, {m});
+    check({"ref_reducemax", {"reducemax_f32"}, {{1, 3, 400, 300}}, {1, 1, 1, 1}, {{"axes", Ints{0, 1, 2, 3}}}}, {m});
   }
   // Those that matter are accepted.
   check({"ref_reducemean", {"reducemean_f32"}, {{2, 24, 9, 9}}, {2, 24}, {{"axes", Ints{2, 3}}, {"keepdims", int64_t{0}}}, {}, 2e-7}, {Memory::kRowMajor});
@@ -199,8 +205,8 @@ TEST(ChannelsLast, SoftmaxOverChannels) {
 // Movement has one kernel each, which takes any strides: here against itself on dense tensors, in every pair of layouts.
 TEST(ChannelsLast, Movement) {
   const auto& all = all_memories();
-  for (int64_t c : {1, 2, 3, 8, 15, 16, 24, 33, 65})
-    for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 17, 16}, {1, c, 40, 33}}) {
+  for (int64_t c : {1, 2, 8, 15, 24, 33})
+    for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 17, 16}}) {
       const int64_t n = x[0], h = x[2], w = x[3];
       check({"ref_identity", {"ref_identity"}, {x}, x}, all);
       check({"ref_concat", {"ref_concat"}, {x, x}, {n, 2 * c, h, w}, {{"axis", int64_t{1}}}}, all);
@@ -213,7 +219,6 @@ TEST(ChannelsLast, Movement) {
         check({"ref_pad", {"ref_pad"}, {x}, {n, c, h + 3, w + 3}, {{"mode", mode}}, {0, 0, 1, 2, 0, 0, 2, 1}}, all);
         check({"ref_pad", {"ref_pad"}, {x}, {n, c + 1, h + 1, w - 1}, {{"mode", mode}}, {0, 1, 1, -1, 0, 0, 0, 0}}, all);
       }
-      if (h % 2 == 0 && w % 3 == 0) continue;
       check({"ref_depthtospace", {"ref_depthtospace"}, {{n, 4 * c, h, w}}, {n, c, 2 * h, 2 * w}, {{"blocksize", int64_t{2}}}}, all);
       check({"ref_spacetodepth", {"ref_spacetodepth"}, {{n, c, 2 * h, 2 * w}}, {n, 4 * c, h, w}, {{"blocksize", int64_t{2}}}}, all);
     }
@@ -236,8 +241,8 @@ TEST(ChannelsLast, CopiesOfAnyElement) {
 
 TEST(ChannelsLast, ElementwiseWithBroadcasts) {
   const auto& all = all_memories();
-  for (int64_t c : {1, 3, 16, 24, 33, 130})
-    for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 5, 4}}) {
+  for (int64_t c : {1, 3, 16, 33, 130})
+    for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 3, 4}}) {
       for (const char* op : {"add", "sub", "mul", "prelu"}) {
         const std::string base = op;
         for (const Shape& b : std::vector<Shape>{x, {x[0], c, 1, 1}, {c, 1, 1}, {1}, {x[0], 1, x[2], x[3]}, {x[3]}})
