@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "msvm/base/file.h"
 #include "msvm/bytecode/text.h"
@@ -56,6 +58,12 @@ std::string to_text(const OptOptions& o) {
   return s;
 }
 
+/// MSVM_SEEDS: more than every build's tests have time for.
+unsigned seeds(unsigned usual) {
+  const char* more = std::getenv("MSVM_SEEDS");
+  return more ? static_cast<unsigned>(std::atoi(more)) : usual;
+}
+
 TensorValue random_tensor(Engine& engine, const std::vector<int64_t>& shape, std::mt19937& random) {
   auto t = engine.allocate(DType::kF32, shape);
   EXPECT_TRUE(t.ok()) << t.status().message();
@@ -67,7 +75,7 @@ TensorValue random_tensor(Engine& engine, const std::vector<int64_t>& shape, std
 TEST(Optimizer, RandomProgramsGiveTheSame) {
   auto engine = make_engine();
   int results = 0;
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Module m = RandomProgram(seed).build();
     const std::string text = disassemble(m);
@@ -93,7 +101,9 @@ TEST(Optimizer, RandomProgramsGiveTheSame) {
 TEST(Optimizer, RandomNetworksGiveTheSame) {
   auto one = make_engine({.num_threads = 1}), two = make_engine({.num_threads = 2});
   const std::vector<OptOptions> options = all_options();
-  for (unsigned seed = 0; seed < 150; ++seed) {
+  int runs = 0;
+  std::map<std::string, int> calls;
+  for (unsigned seed = 0; seed < seeds(150); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomNetwork network(seed);
     const Module m = network.build();
@@ -105,6 +115,8 @@ TEST(Optimizer, RandomNetworksGiveTheSame) {
       SCOPED_TRACE(to_text(o));
       auto better = optimized(m, o);
       ASSERT_TRUE(better) << disassemble(m);
+      for (const Block& b : better->module().functions[0].blocks)
+        for (const Instr& i : b.instrs) ++calls[i.op == Opcode::kTensorCopy ? "TENSOR_COPY" : i.text];
       auto found = one->load(better), threaded = two->load(better);
       ASSERT_TRUE(found.ok() && threaded.ok());
       std::mt19937 random(seed);
@@ -114,6 +126,7 @@ TEST(Optimizer, RandomNetworksGiveTheSame) {
         const std::vector<Value> in{random_tensor(*one, {s[0], network.channels(), s[1], s[2]}, random), random_tensor(*one, {s[0], network.channels(), 1, 1}, random)};
         auto a = (*expected)->run(in), b = (*found)->run(in), c = (*threaded)->run(in);
         if (!a.ok()) continue;  // e.g. a window that doesn't fit
+        ++runs;
         ASSERT_TRUE(b.ok()) << b.status().message() << disassemble(before->module()) << disassemble(better->module());
         ASSERT_TRUE(c.ok()) << c.status().message();
         for (size_t k = 0; k < a->size(); ++k) {
@@ -123,6 +136,8 @@ TEST(Optimizer, RandomNetworksGiveTheSame) {
       }
     }
   }
+  EXPECT_GT(runs, 1000);
+  for (const char* op : {"msvm.Conv", "msvm.MatMul", "msvm.Pointwise", "LayerNormalization", "TENSOR_COPY", "Concat", "ConvTranspose"}) EXPECT_GT(calls[op], 20) << op;
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ class ConvFold {
       for (int64_t i = 0; i < count_; ++i) to[i] = static_cast<float>(static_cast<double>(from[i]) * a.scale[channel_of(i)]);
       call.uses[1] = g_.add_constant(std::move(c));
     }
-    Constant b = new_constant(g_, bias_ != kNoReg ? g_.constant(bias_)->name : g_.function().regs[static_cast<size_t>(ValueGraph::output(*folded.back()))].name + ".bias", DType::kF32, {channels_});
+    Constant b = new_constant(g_, bias_ != kNoReg ? g_.constant(bias_)->name : g_.constant(conv_->instr.uses[1])->name + ".bias", DType::kF32, {channels_});
     const float* old = bias_ != kNoReg ? floats(g_.constant(bias_)) : nullptr;
     for (int64_t c = 0; c < channels_; ++c) {
       auto i = static_cast<size_t>(c);

@@ -283,7 +283,44 @@ Status ValueGraph::store() {
     out.clear();
     for (Node& n : blocks_[b]) out.push_back(std::move(n.instr));
   }
-  return place_ownership(module_, index_);
+  MSVM_RETURN_IF_ERROR(place_ownership(module_, index_));
+  drop_unused_registers();
+  return {};
+}
+
+// Integers keep their numbers, symbols know them by these; what else is used moves up around them.
+void ValueGraph::drop_unused_registers() {
+  Function& f = function();
+  std::vector<uint8_t> used(f.regs.size(), 0), taken(f.regs.size(), 0);
+  auto for_each_operand = [&](auto&& visit) {
+    for (Block& b : f.blocks)
+      for (Instr& i : b.instrs)
+        for (auto* list : {&i.defs, &i.uses, &i.outs})
+          for (Reg& r : *list)
+            if (r != kNoReg) visit(r);
+  };
+  for_each_operand([&](Reg r) { used[static_cast<size_t>(r)] = 1; });
+  std::vector<Reg> place(f.regs.size(), kNoReg);
+  size_t count = 0;
+  for (size_t r = 0; r < f.regs.size(); ++r) {
+    if (f.regs[r].type.kind != RegKind::kI64) continue;
+    place[r] = static_cast<Reg>(r);
+    taken[r] = 1;
+    count = r + 1;
+  }
+  size_t next = 0;
+  for (size_t r = 0; r < f.regs.size(); ++r) {
+    if (!used[r] || place[r] != kNoReg) continue;
+    while (taken[next]) ++next;
+    place[r] = static_cast<Reg>(next++);
+    count = std::max(count, next);
+  }
+  std::vector<Register> kept(count);
+  for (size_t r = 0; r < count; ++r) kept[r].type.kind = RegKind::kBool;  // of a gap
+  for (size_t r = 0; r < f.regs.size(); ++r)
+    if (place[r] != kNoReg) kept[static_cast<size_t>(place[r])] = std::move(f.regs[r]);
+  f.regs = std::move(kept);
+  for_each_operand([&](Reg& r) { r = place[static_cast<size_t>(r)]; });
 }
 
 }  // namespace msvm::opt

@@ -22,7 +22,7 @@ struct Node {
 class ValueGraph {
  public:
   ValueGraph(Module& module, int32_t function);
-  /// Writes the instructions back (without what is dead) and places ownership.
+  /// Writes the instructions back (without what is dead), places ownership and drops registers that nothing names.
   Status store();
 
   Module& module() { return module_; }
@@ -88,6 +88,7 @@ class ValueGraph {
   void drop_edges(Node& n);
   void renumber(BlockId b);
   void drop_identities();
+  void drop_unused_registers();
 
   Module& module_;
   const int32_t index_;
