@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "msvm/base/file.h"
 #include "msvm/bytecode/text.h"
@@ -72,6 +73,84 @@ TensorValue random_tensor(Engine& engine, const std::vector<int64_t>& shape, std
   return *t;
 }
 
+std::vector<std::string> files() {
+  std::vector<std::string> out;
+  for (const auto& e : std::filesystem::directory_iterator(std::string(MSVM_SOURCE_DIR) + "/tests/opt"))
+    if (e.path().string().ends_with(".in.msasm")) out.push_back(e.path().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Operators of the source that a module's calls came from.
+std::set<std::string> origins(const Module& m) {
+  std::set<std::string> all;
+  for (const Function& f : m.functions)
+    for (const Block& b : f.blocks)
+      for (const Instr& i : b.instrs)
+        if (i.op == Opcode::kOpCall) all.insert(f.debug[i.debug].origins.begin(), f.debug[i.debug].origins.end());
+  return all;
+}
+
+class OptimizerFiles : public ::testing::TestWithParam<std::string> {};
+
+// Each function of tests/opt, for sizes 0 to 7 of each symbol.
+TEST_P(OptimizerFiles, GiveTheSame) {
+  auto text = read_text_file(GetParam());
+  ASSERT_TRUE(text.ok());
+  auto engine = make_engine();
+  int runs = 0;
+  for (const OptOptions& o : all_options()) {
+    SCOPED_TRACE(to_text(o));
+    AssembleResult a = assemble(*text, GetParam());
+    ASSERT_TRUE(a.errors.empty()) << format_diagnostics(a.errors);
+    for (size_t f = 0; f < a.module.functions.size(); ++f) ASSERT_TRUE(place_ownership(a.module, static_cast<int32_t>(f)).ok());
+    auto before = optimized(a.module, {.level = 0}), after = optimized(a.module, o);
+    ASSERT_TRUE(before && after);
+    auto given = engine->load(before), better = engine->load(after);
+    ASSERT_TRUE(given.ok() && better.ok());
+    for (size_t f = 0; f < before->module().functions.size(); ++f) {
+      const Function& function = before->module().functions[f];
+      SCOPED_TRACE(function.name);
+      std::mt19937 random(7);
+      int done = 0;
+      for (int round = 0; round < 60; ++round) {
+        std::vector<int64_t> sizes(before->module().dims->num_symbols());
+        for (int64_t& s : sizes) s = static_cast<int64_t>(random() % 8);
+        std::vector<Value> in;
+        for (const Param& p : function.inputs) {
+          if (p.type.kind == RegKind::kBool) {
+            in.emplace_back(random() % 2 == 0);
+            continue;
+          }
+          std::vector<int64_t> shape;
+          for (Dim d : p.type.tensor.shape) shape.push_back(*DimContext::evaluate(d, [&](SymbolId s) { return std::optional<int64_t>(sizes[s]); }));
+          TensorValue t = random_tensor(*engine, shape, random);
+          if (p.type.tensor.dtype == DType::kF64) {
+            auto wide = engine->allocate(DType::kF64, shape);
+            ASSERT_TRUE(wide.ok());
+            for (int64_t k = 0; k < t.meta.elements(); ++k) reinterpret_cast<double*>(wide->meta.data)[k] = static_cast<double>(reinterpret_cast<float*>(t.meta.data)[k]);
+            t = *wide;
+          }
+          in.emplace_back(std::move(t));
+        }
+        auto x = (*given)->run(in, static_cast<int32_t>(f)), y = (*better)->run(in, static_cast<int32_t>(f));
+        if (!x.ok()) continue;  // e.g. a kernel larger than its image
+        ++done;
+        ASSERT_TRUE(y.ok()) << y.status().message() << disassemble(after->module());
+        for (size_t k = 0; k < x->size(); ++k) ASSERT_TRUE(near((*x)[k], (*y)[k])) << "result " << k << "\n" << disassemble(after->module());
+      }
+      EXPECT_GT(done, 10);
+      runs += done;
+    }
+  }
+  EXPECT_GT(runs, 500);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, OptimizerFiles, ::testing::ValuesIn(files()), [](const auto& file) {
+  const std::string name = std::filesystem::path(file.param).filename().string();
+  return name.substr(0, name.find('.'));
+});
+
 TEST(Optimizer, RandomProgramsGiveTheSame) {
   auto engine = make_engine();
   int results = 0;
@@ -109,12 +188,17 @@ TEST(Optimizer, RandomNetworksGiveTheSame) {
     const Module m = network.build();
     auto before = optimized(m, {.level = 0});
     ASSERT_TRUE(before) << disassemble(m);
+    auto needed = optimized(m, {.passes = {"copies"}});
+    ASSERT_TRUE(needed);
+    const std::set<std::string> sources = origins(needed->module());
     auto expected = one->load(before);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
     for (const OptOptions& o : {OptOptions{}, options[seed % options.size()]}) {
       SCOPED_TRACE(to_text(o));
       auto better = optimized(m, o);
       ASSERT_TRUE(better) << disassemble(m);
+      const std::set<std::string> named = origins(better->module());
+      for (const std::string& s : sources) EXPECT_TRUE(named.contains(s)) << "nothing comes from " << s << " any more";
       for (const Block& b : better->module().functions[0].blocks)
         for (const Instr& i : b.instrs) ++calls[i.op == Opcode::kTensorCopy ? "TENSOR_COPY" : i.text];
       auto found = one->load(better), threaded = two->load(better);
