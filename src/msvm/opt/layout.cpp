@@ -81,7 +81,7 @@ class LayoutChoice {
   void call(Node& n) {
     const Reg out = ValueGraph::output(n);
     const Reg first = n.instr.uses.empty() ? kNoReg : n.instr.uses[0];
-    if (out == kNoReg || !g_.plain(out) || g_.def(out) == &n || !g_.is_tensor(out) || !g_.is_tensor(first)) return all_row_major(n);
+    if (out == kNoReg || n.instr.outs[0] != out || !g_.plain(out) || !g_.is_tensor(out) || !g_.is_tensor(first)) return all_row_major(n);
     const Rule rule = rule_of(n.instr, g_.type(first).rank());
     if (rule == Rule::kReduce && (g_.type(out).rank() < 3 || without_extent(g_.type(out)))) return;
     const int rank = g_.type(out).rank();
@@ -93,6 +93,7 @@ class LayoutChoice {
       if (r == kNoReg) continue;
       const bool weights = rule == Rule::kConvolution && r == n.instr.uses[1];
       const bool whole = rule == Rule::kConcat || (r == first && rule != Rule::kElementwise) || spans(r, t);
+      if (weights && r != first && is_nhwc(r)) g_.replace_read(n, r, row_major(n, r));
       if (!whole || weights || (rule == Rule::kConvolution && r == first && reads_image(n))) continue;
       const Reg better = channels_last(n, r);
       if (better != r) g_.replace_read(n, r, better);
@@ -219,7 +220,8 @@ class LayoutChoice {
 
   /// The transpose spells the order out; dense where that is the order in memory.
   void transposed(Node& n, TensorType t) {
-    const TensorType& from = g_.type(n.instr.uses[0]);
+    const TensorType from = g_.type(n.instr.uses[0]);
+    const bool dense = !t.strided;
     t.strided = from.strided;
     int64_t last = -1;
     for (int64_t a : n.instr.imms) {
@@ -228,6 +230,7 @@ class LayoutChoice {
       t.strided |= place < last;
       last = place;
     }
+    if (dense && t.strided) return all_row_major(n);  // its readers count on that
     g_.set_type(n.instr.defs[0], t);
   }
 
@@ -262,6 +265,8 @@ class LayoutChoice {
 }  // namespace
 
 void layout_pass(ValueGraph& g, const PassContext& context) {
+  for (const Register& r : g.function().regs)
+    if (r.type.tensor.layout != Layout::kRowMajor) return;  // somebody has chosen already
   LayoutChoice(g).run();
   copies_pass(g, context);  // of what is dense now
 }

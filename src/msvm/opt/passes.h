@@ -7,7 +7,8 @@ namespace msvm::opt {
 
 struct PassContext {
   const OptOptions& options;
-  Evaluator* evaluator;  // may be null
+  Evaluator* evaluator;     // may be null
+  int64_t* constant_bytes;  // what new constants may still take in the whole module
 };
 
 #define MSVM_OPT_PASSES(X)                                                                                                  \
