@@ -260,11 +260,11 @@ Status narrow_conv(KernelCall& call) {
 
 constexpr int64_t kMostNarrow = 4;
 
-bool nhwc_fits(const KernelCall& call) { return is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]); }
+bool nhwc_fits(const KernelCall& call) { return conv_window_fits(call) && is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]); }
 bool nhwc_first_fits(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
   // Conv between row-major images has kernels of its own.
-  return x.rank <= 5 && !(is_channels_last(x) && is_channels_last(y)) && (call.op.name != "Conv" || is_channels_last(x) || is_channels_last(y));
+  return x.rank <= 5 && conv_window_fits(call) && !(is_channels_last(x) && is_channels_last(y)) && (call.op.name != "Conv" || is_channels_last(x) || is_channels_last(y));
 }
 bool nhwc_pointwise_fits(const KernelCall& call) {
   const TensorMeta& w = *call.inputs[1];

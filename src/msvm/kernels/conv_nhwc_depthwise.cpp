@@ -204,7 +204,7 @@ bool nhwc_depthwise_fits(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1];
   // Conv between row-major images has kernels of its own.
   const bool there = call.op.name == "Conv" ? is_channels_last(x) && is_channels_last(*call.outputs[0]) : x.rank <= 5;
-  return there && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
+  return there && conv_window_fits(call) && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
 }
 
 // An element costs about three multiply-adds on its way through L2.

@@ -259,6 +259,17 @@ TEST(ConvNhwc, TransposeGivesTheReferencesBits) {
   }
 }
 
+TEST(ConvNhwc, LeavesWindowsBeyondReasonToOthers) {
+  Tensor x = channels_last(random_tensor({1, 4, 5, 5}, 1)), w = random_tensor({4, 4, 3, 3}, 2), y(DType::kF32, {1, 4, 3, 3});
+  for (const char* attr : {"dilations", "strides"})
+    for (const std::string& name : nhwc_kernels("Conv")) {
+      Call call{{&x, &w}, {&y}, {}};
+      call.attrs.set(attr, std::vector<int64_t>{int64_t{1} << 31, 1});
+      ASSERT_TRUE(call.run(name).ok());
+      EXPECT_FALSE(call.accepted) << name;
+    }
+}
+
 TEST(ConvNhwc, PackedWeightsServeChangingShapes) {
   for (const std::string& name : nhwc_kernels("Conv")) {
     if (!name.ends_with("_nhwc")) continue;
