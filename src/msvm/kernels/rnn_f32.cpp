@@ -184,10 +184,15 @@ class PlainRecurrent {
 }  // namespace
 
 bool is_plain(const KernelCall& call, const Shape& s) {
-  if (s.cell == Cell::kRnn || s.clips || s.input_forget || input_or_null(call, 4) || input_or_null(call, 7)) return false;
+  if (s.cell == Cell::kRnn || s.clips || s.input_forget || input_or_null(call, 7)) return false;
   if (s.cell == Cell::kGru && !s.linear_before_reset) return false;
   for (size_t i = 0; i < call.inputs.size(); ++i)
-    if (call.inputs[i] && call.inputs[i]->dtype != DType::kF32) return false;
+    if (i != 4 && call.inputs[i] && call.inputs[i]->dtype != DType::kF32) return false;
+  if (const TensorMeta* lengths = input_or_null(call, 4)) {
+    if (lengths->dtype != DType::kI32) return false;
+    for (int64_t b = 0; b < s.batch; ++b)
+      if (lengths->as<int32_t>()[b * lengths->strides[0]] != s.steps) return false;
+  }
   for (int64_t d = 0; d < s.directions; ++d)
     for (int i = 0; i < (s.cell == Cell::kLstm ? 3 : 2); ++i)
       if (s.activations[d][i].kind != (i == 0 ? Act::kSigmoid : Act::kTanh)) return false;
