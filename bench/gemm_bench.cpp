@@ -205,6 +205,10 @@ int main(int argc, char** argv) {
   for (int64_t rows : {16, 64, 128, 197, 512}) attention(1, 12, rows, 32);
   attention(1, 12, 128, 64);
   attention(1, 1, 1024, 64);
+  linear(1, 64, 64, {}, false);
+  linear(1, 64, 64, {"Relu(y)"}, false);
+  linear(10, 200, 5, {"Sigmoid(y)"}, false);
+  linear(10, 200, 5, {"Mul(y, 0.5)", "Sigmoid(s0)"}, false);
   linear(1024, 1024, 1024, {}, false);
   linear(1024, 1024, 1024, {"Relu(y)"}, false);
   linear(197, 768, 3072, {"Gelu(y)"}, false);
