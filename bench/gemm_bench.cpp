@@ -92,8 +92,9 @@ void measure(const std::string& name, const std::string& label, std::vector<cons
   }
   std::sort(times.begin(), times.end());
   const double median = times[times.size() / 2], best = times[0], flops = 2 * macs / 1e9;
-  std::printf("%-34s %-28s %9.1f us %6.1f GFLOP/s %5.1f %%  best %6.1f %5.1f %%", label.c_str(), name.c_str(), median * 1e6, flops / median, flops / median / kPeak / g_threads * 100, flops / best,
-              flops / best / kPeak / g_threads * 100);
+  std::printf("%-34s %-28s %9.1f us", label.c_str(), name.c_str(), median * 1e6);
+  if (macs > 0)
+    std::printf(" %6.1f GFLOP/s %5.1f %%  best %6.1f %5.1f %%", flops / median, flops / median / kPeak / g_threads * 100, flops / best, flops / best / kPeak / g_threads * 100);
   if (bytes > 0) std::printf("  %5.1f GB/s", bytes / median / 1e9);
   std::printf("\n");
 }
@@ -150,6 +151,34 @@ void recurrent(const std::string& op, int64_t steps, int64_t batch, int64_t inpu
     measure(isa + op + "_f32_packed", label, {&x.meta, &w.meta, &r.meta, &b.meta, nullptr, &h.meta}, &y.meta, attrs, 14, static_cast<double>(steps * batch * d * gates * hidden * (inputs + hidden)));
 }
 
+// What stands between products in transformers, by bytes read and written.
+void rows(int64_t count, int64_t n) {
+  Buffer x({count, n}), scale({n}), bias({n}), y({count, n});
+  const std::string sizes = " " + std::to_string(count) + "x" + std::to_string(n);
+  const double bytes = static_cast<double>(count * n * 8);
+  for (const std::string isa : {"avx512_", "avx2_"}) {
+    measure(isa + "softmax_f32_rows", "softmax" + sizes, {&x.meta}, &y.meta, {}, 0, 0, bytes);
+    measure(isa + "layer_normalization_f32", "layer norm" + sizes, {&x.meta, &scale.meta, &bias.meta}, &y.meta, {}, 6, 0, bytes);
+    measure(isa + "rms_normalization_f32", "rms norm" + sizes, {&x.meta, &scale.meta}, &y.meta, {}, 2, 0, bytes);
+  }
+}
+void moves() {
+  Buffer x({1, 128, 12, 32}), y({1, 12, 128, 32}), table({4096, 384}), picked({1, 128, 384});
+  Attributes perm;
+  perm.set("perm", std::vector<int64_t>{0, 2, 1, 3});
+  measure("ref_transpose", "transpose 0213 of 1x128x12x32", {&x.meta}, &y.meta, perm, 0, 0, 128 * 384 * 8);
+  Buffer turned({1, 12, 32, 128});
+  perm.set("perm", std::vector<int64_t>{0, 2, 3, 1});
+  measure("ref_transpose", "transpose 0231 of 1x128x12x32", {&x.meta}, &turned.meta, perm, 0, 0, 128 * 384 * 8);
+  std::vector<int64_t> ids(128);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int64_t>(i * 997 % 4096);
+  TensorMeta index;
+  index.dtype = DType::kI64, index.rank = 2, index.shape = {1, 128};
+  if (!set_dense_strides(index)) return;
+  index.data = reinterpret_cast<std::byte*>(ids.data());
+  measure("ref_gather", "gather 128 rows of 384", {&table.meta, &index}, &picked.meta, {}, 0, 0, 128 * 384 * 8);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -174,6 +203,8 @@ int main(int argc, char** argv) {
   linear(128, 384, 1536, {"Gelu(y)"}, false);
   linear(128, 1536, 384, {"Add(y, i3)"}, true);
   linear(128, 384, 384, {"Mul(y, 0.5)", "Sigmoid(s0)"}, false);
+  for (int64_t n : {16, 64, 128, 197, 384, 512, 768, 1024}) rows(49152 / n, n);
+  moves();
   recurrent("lstm", 1, 1, 128, 128, false);
   recurrent("lstm", 40, 1, 256, 256, true);
   recurrent("lstm", 40, 8, 256, 256, true);

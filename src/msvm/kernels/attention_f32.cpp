@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "msvm/kernels/attention_rows.h"
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/panel_gemm.h"
 #include "msvm/kernels/parallel.h"
+#include "msvm/kernels/row_kernels.h"
 
 namespace msvm {
 namespace {
@@ -91,7 +91,7 @@ Status open_mask(KernelCall& call, Mask& out) {
 
 Status run_attention(KernelCall& call, Isa isa) {
   const GemmKernels& g = *gemm_kernels(isa);
-  const AttentionRows& rows = isa == Isa::kAvx512 ? kAttentionRowsAvx512 : kAttentionRowsAvx2;
+  const RowKernels& rows = *row_kernels(isa);
   Views s;
   if (!s.read(call)) return shape_mismatch("Attention: shapes of Q, K, V and the result don't fit");
   const int64_t heads = s.q.batch * s.q.heads, total = s.k.length, size = s.q.size, value_size = s.v.size;
@@ -137,7 +137,7 @@ Status run_attention(KernelCall& call, Isa isa) {
       gemm_block(g, t, 0, n, 0, seen);
       for (int64_t r = 0; r < n; ++r) {
         const int64_t shown = causal ? std::min(seen, first + r + 1) : seen;
-        sums[r] = rows.softmax(scores + r * row, mask.row(b, h, first + r), mask.steps[3], shown);
+        sums[r] = rows.exponentials(scores + r * row, mask.row(b, h, first + r), mask.steps[3], shown);
         std::fill(scores + r * row + shown, scores + r * row + seen, 0.0f);
       }
       PanelGemm u;

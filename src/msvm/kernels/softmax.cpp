@@ -6,6 +6,7 @@
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/iterate.h"
 #include "msvm/kernels/pixel_kernels.h"
+#include "msvm/kernels/row_kernels.h"
 #include "msvm/kernels/vector_kernels.h"
 
 namespace msvm {
@@ -78,7 +79,7 @@ Status fast_softmax(KernelCall& call) {
   float* y = call.outputs[0]->as<float>();
   if (a.outer == 0 || a.n == 0) return {};
   call.workers.parallel_for(a.outer, grain_for(a.outer, static_cast<double>(a.n) * 0.5 + 10), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) (kKind == Kind::kLog ? v.log_softmax : v.softmax)(x + i * a.n, a.n, y + i * a.n);
+    for (int64_t i = begin; i < end; ++i) (kKind == Kind::kLog ? v.log_softmax : row_kernels(kIsa)->softmax)(x + i * a.n, a.n, y + i * a.n);
   });
   return {};
 }
@@ -142,7 +143,7 @@ Status fast_softmax_strided(KernelCall& call) {
       }
       return;
     }
-    for (int64_t i = 0; i < count; ++i) (kKind == Kind::kLog ? v.log_softmax : v.softmax)(from + i * x_row, n, to + i * y_row);
+    for (int64_t i = 0; i < count; ++i) (kKind == Kind::kLog ? v.log_softmax : row_kernels(kIsa)->softmax)(from + i * x_row, n, to + i * y_row);
   });
   return {};
 }
