@@ -1,5 +1,6 @@
 // GFLOP/s of the f32 convolution kernels over channels-last images, and per cent of a core's peak for each thread.
-//   conv_bench [threads] [filter] [isa] [peak GFLOP/s]
+//   conv_bench [threads] [filter] [isa] [body] [peak GFLOP/s]
+// body: a step such as "Silu(y)"; "Add(y, i3)" adds a residual. Then kernels of msvm.Conv run instead of those of Conv.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +20,6 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 struct Buffer {
   std::unique_ptr<float[], decltype(&std::free)> data{nullptr, &std::free};
   TensorMeta meta;
-  /// `wide` > 0: channels of the pixels that the tensor's channels are a slice of.
   explicit Buffer(std::vector<int64_t> shape, bool channels_last = false) {
     meta.rank = static_cast<uint8_t>(shape.size());
     std::copy(shape.begin(), shape.end(), meta.shape.begin());
@@ -58,18 +58,23 @@ struct Line {
   const char* label;
   int64_t in, out, kernel, stride, pad, size, groups = 1;
   bool row_major_input = false, transposed = false;
-  int64_t width = 0;  // 0: square
+  int64_t width = 0, kernel_height = 0;  // 0: square
 };
 
-void measure(const KernelInfo& k, const Line& l, WorkerPool& workers, double peak) {
-  const int64_t wide = l.width ? l.width : l.size;
-  auto out_of = [&](int64_t n) { return l.transposed ? (n - 1) * l.stride + l.kernel - 2 * l.pad : (n + 2 * l.pad - l.kernel) / l.stride + 1; };
-  Buffer x({1, l.in, l.size, wide}, !l.row_major_input), w({l.transposed ? l.in : l.out, (l.transposed ? l.out : l.in) / l.groups, l.kernel, l.kernel}), b({l.out}), y({1, l.out, out_of(l.size), out_of(wide)}, true);
+void measure(const KernelInfo& k, const Line& l, WorkerPool& workers, const std::string& body, double peak) {
+  const int64_t wide = l.width ? l.width : l.size, kernel_height = l.kernel_height ? l.kernel_height : l.kernel, pad_height = l.kernel_height ? (l.kernel_height - 1) / 2 : l.pad;
+  auto out_of = [&](int64_t n, int64_t kernel, int64_t pad) { return l.transposed ? (n - 1) * l.stride + kernel - 2 * pad : (n + 2 * pad - kernel) / l.stride + 1; };
+  Buffer x({1, l.in, l.size, wide}, !l.row_major_input), w({l.transposed ? l.in : l.out, (l.transposed ? l.out : l.in) / l.groups, kernel_height, l.kernel}), b({l.out}), y({1, l.out, out_of(l.size, kernel_height, pad_height), out_of(wide, l.kernel, l.pad)}, true);
   Attributes attrs;
   attrs.set("group", l.groups);
   attrs.set("strides", std::vector<int64_t>{l.stride, l.stride});
-  attrs.set("pads", std::vector<int64_t>{l.pad, l.pad, l.pad, l.pad});
+  attrs.set("pads", std::vector<int64_t>{pad_height, l.pad, pad_height, l.pad});
   std::vector<const TensorMeta*> inputs = {&x.meta, &w.meta, &b.meta};
+  Buffer residual(std::vector<int64_t>(y.meta.dims().begin(), y.meta.dims().end()), true);
+  if (!body.empty()) {
+    attrs.set("body", std::vector<std::string>{body});
+    inputs.push_back(&residual.meta);
+  }
   std::vector<TensorMeta*> outputs = {&y.meta};
   OpSchema schema;
   schema.name = k.op;
@@ -104,7 +109,8 @@ int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   const char* filter = argc > 2 ? argv[2] : "";
   const char* isa = argc > 3 ? argv[3] : "";
-  const double peak = argc > 4 ? std::atof(argv[4]) : 117;
+  const std::string body = argc > 4 ? argv[4] : "";
+  const double peak = argc > 5 ? std::atof(argv[5]) : 117;
   WorkerPool workers(threads);
   KernelList list;
   add_conv_kernels(list);
@@ -123,6 +129,7 @@ int main(int argc, char** argv) {
                         {"1x1 512-512@20", 512, 512, 1, 1, 0, 20},
                         {"1x1 96-24@160", 96, 24, 1, 1, 0, 160},
                         {"3x3 96-24@160", 96, 24, 3, 1, 1, 160},
+                        {"3x3 96-24@40", 96, 24, 3, 1, 1, 40},
                         {"3x3 24-1@160", 24, 1, 3, 1, 1, 160},
                         {"1x1 24-2@160", 24, 2, 1, 1, 0, 160},
                         {"3x3 16-16@160", 16, 16, 3, 1, 1, 160},
@@ -132,6 +139,11 @@ int main(int argc, char** argv) {
                         {"9x9 96-24@40", 96, 24, 9, 1, 4, 40},
                         {"3x3 g32 128-128@28", 128, 128, 3, 1, 1, 28, 32},
                         {"1x1 480-120@12x80", 480, 120, 1, 1, 0, 12, 1, false, false, 80},
+                        {"1x3 129-128@1x4", 129, 128, 3, 1, 1, 1, 1, false, false, 4, 1},
+                        {"1x3 128-64@1x4", 128, 64, 3, 1, 1, 1, 1, false, false, 4, 1},
+                        {"1x1 120-32@1", 120, 32, 1, 1, 0, 1},
+                        {"1x1 480-120@1", 480, 120, 1, 1, 0, 1},
+                        {"1x1 16-16@3x2", 16, 16, 1, 1, 0, 3, 1, false, false, 2},
                         {"dw 3x3 96@112", 96, 96, 3, 1, 1, 112, 96},
                         {"dw 3x3s2 96@112", 96, 96, 3, 2, 1, 112, 96},
                         {"dw 3x3 32@320", 32, 32, 3, 1, 1, 320, 32},
@@ -140,10 +152,11 @@ int main(int argc, char** argv) {
                         {"dw 7x7 96@28", 96, 96, 7, 1, 3, 28, 96},
                         {"t 2x2s2 24-24@160", 24, 24, 2, 2, 0, 160, 1, false, true},
                         {"t 2x2s2 24-1@320", 24, 1, 2, 2, 0, 320, 1, false, true},
+                        {"t 2x2s2 24-1@80", 24, 1, 2, 2, 0, 80, 1, false, true},
                         {"t 4x4s2 64-32@40", 64, 32, 4, 2, 1, 40, 1, false, true}};
   for (const Line& l : lines) {
     if (!std::strstr(l.label, filter)) continue;
     for (const KernelInfo& k : list)
-      if (k.op == (l.transposed ? "ConvTranspose" : "Conv") && k.isa != Isa::kScalar && static_cast<int>(k.isa) <= static_cast<int>(cpu_features().isa) && k.name.starts_with(isa) && k.work) measure(k, l, workers, peak);
+      if (k.op == (l.transposed ? "ConvTranspose" : body.empty() ? "Conv" : "msvm.Conv") && k.isa != Isa::kScalar && static_cast<int>(k.isa) <= static_cast<int>(cpu_features().isa) && k.name.starts_with(isa) && k.work) measure(k, l, workers, body, peak);
   }
 }

@@ -92,8 +92,9 @@ void measure(const std::string& name, const std::string& label, std::vector<cons
   }
   std::sort(times.begin(), times.end());
   const double median = times[times.size() / 2], best = times[0], flops = 2 * macs / 1e9;
-  std::printf("%-34s %-28s %9.1f us %6.1f GFLOP/s %5.1f %%  best %6.1f %5.1f %%", label.c_str(), name.c_str(), median * 1e6, flops / median, flops / median / kPeak / g_threads * 100, flops / best,
-              flops / best / kPeak / g_threads * 100);
+  std::printf("%-34s %-28s %9.1f us", label.c_str(), name.c_str(), median * 1e6);
+  if (macs > 0)
+    std::printf(" %6.1f GFLOP/s %5.1f %%  best %6.1f %5.1f %%", flops / median, flops / median / kPeak / g_threads * 100, flops / best, flops / best / kPeak / g_threads * 100);
   if (bytes > 0) std::printf("  %5.1f GB/s", bytes / median / 1e9);
   std::printf("\n");
 }
@@ -130,6 +131,54 @@ void heads(int64_t batch, int64_t rows, int64_t size) {
   }
 }
 
+void attention(int64_t batch, int64_t heads_count, int64_t rows, int64_t size) {
+  Buffer q({batch, rows, heads_count * size}), k({batch, rows, heads_count * size}), v({batch, rows, heads_count * size}), y({batch, rows, heads_count * size});
+  Attributes attrs;
+  attrs.set("q_num_heads", heads_count);
+  attrs.set("kv_num_heads", heads_count);
+  const std::string label = "attention " + std::to_string(batch * heads_count) + "x" + std::to_string(rows) + "x" + std::to_string(size);
+  for (const char* name : {"avx512_attention_f32", "avx2_attention_f32"}) measure(name, label, {&q.meta, &k.meta, &v.meta}, &y.meta, attrs, 0, static_cast<double>(2 * batch * heads_count * rows * rows * size));
+}
+
+void recurrent(const std::string& op, int64_t steps, int64_t batch, int64_t inputs, int64_t hidden, bool both) {
+  const int64_t gates = op == "lstm" ? 4 : 3, d = both ? 2 : 1;
+  Buffer x({steps, batch, inputs}), w({d, gates * hidden, inputs}), r({d, gates * hidden, hidden}), b({d, 2 * gates * hidden}), h({d, batch, hidden}), y({steps, d, batch, hidden});
+  const std::string label = op + " " + std::to_string(steps) + " steps, " + std::to_string(batch) + "x" + std::to_string(inputs) + "->" + std::to_string(hidden) + (both ? ", both ways" : "");
+  Attributes attrs;
+  attrs.set("linear_before_reset", int64_t{1});
+  if (both) attrs.set("direction", std::string("bidirectional"));
+  for (const char* isa : {"avx512_", "avx2_"})
+    measure(isa + op + "_f32_packed", label, {&x.meta, &w.meta, &r.meta, &b.meta, nullptr, &h.meta}, &y.meta, attrs, 14, static_cast<double>(steps * batch * d * gates * hidden * (inputs + hidden)));
+}
+
+// What stands between products in transformers, by bytes read and written.
+void rows(int64_t count, int64_t n) {
+  Buffer x({count, n}), scale({n}), bias({n}), y({count, n});
+  const std::string sizes = " " + std::to_string(count) + "x" + std::to_string(n);
+  const double bytes = static_cast<double>(count * n * 8);
+  for (const std::string isa : {"avx512_", "avx2_"}) {
+    measure(isa + "softmax_f32_rows", "softmax" + sizes, {&x.meta}, &y.meta, {}, 0, 0, bytes);
+    measure(isa + "layer_normalization_f32", "layer norm" + sizes, {&x.meta, &scale.meta, &bias.meta}, &y.meta, {}, 6, 0, bytes);
+    measure(isa + "rms_normalization_f32", "rms norm" + sizes, {&x.meta, &scale.meta}, &y.meta, {}, 2, 0, bytes);
+  }
+}
+void moves() {
+  Buffer x({1, 128, 12, 32}), y({1, 12, 128, 32}), table({4096, 384}), picked({1, 128, 384});
+  Attributes perm;
+  perm.set("perm", std::vector<int64_t>{0, 2, 1, 3});
+  measure("ref_transpose", "transpose 0213 of 1x128x12x32", {&x.meta}, &y.meta, perm, 0, 0, 128 * 384 * 8);
+  Buffer turned({1, 12, 32, 128});
+  perm.set("perm", std::vector<int64_t>{0, 2, 3, 1});
+  measure("ref_transpose", "transpose 0231 of 1x128x12x32", {&x.meta}, &turned.meta, perm, 0, 0, 128 * 384 * 8);
+  std::vector<int64_t> ids(128);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int64_t>(i * 997 % 4096);
+  TensorMeta index;
+  index.dtype = DType::kI64, index.rank = 2, index.shape = {1, 128};
+  if (!set_dense_strides(index)) return;
+  index.data = reinterpret_cast<std::byte*>(ids.data());
+  measure("ref_gather", "gather 128 rows of 384", {&table.meta, &index}, &picked.meta, {}, 0, 0, 128 * 384 * 8);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -144,6 +193,9 @@ int main(int argc, char** argv) {
   for (int64_t rows : {16, 64, 128, 197, 512}) heads(12, rows, 32);
   heads(12, 128, 64);
   heads(1, 1024, 64);
+  for (int64_t rows : {16, 64, 128, 197, 512}) attention(1, 12, rows, 32);
+  attention(1, 12, 128, 64);
+  attention(1, 1, 1024, 64);
   linear(1024, 1024, 1024, {}, false);
   linear(1024, 1024, 1024, {"Relu(y)"}, false);
   linear(197, 768, 3072, {"Gelu(y)"}, false);
@@ -151,5 +203,14 @@ int main(int argc, char** argv) {
   linear(128, 384, 1536, {"Gelu(y)"}, false);
   linear(128, 1536, 384, {"Add(y, i3)"}, true);
   linear(128, 384, 384, {"Mul(y, 0.5)", "Sigmoid(s0)"}, false);
+  for (int64_t n : {16, 64, 128, 197, 384, 512, 768, 1024}) rows(49152 / n, n);
+  moves();
+  recurrent("lstm", 1, 1, 128, 128, false);
+  recurrent("lstm", 40, 1, 256, 256, true);
+  recurrent("lstm", 40, 8, 256, 256, true);
+  recurrent("lstm", 40, 1, 256, 256, false);
+  recurrent("lstm", 1, 1, 512, 512, false);
+  recurrent("gru", 20, 1, 128, 256, true);
+  recurrent("gru", 1, 1, 257, 128, false);
   return 0;
 }

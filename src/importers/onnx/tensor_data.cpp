@@ -8,6 +8,7 @@
 #include <protozero/varint.hpp>
 
 #include "msvm/base/checked.h"
+#include "msvm/base/file.h"
 #include "msvm/shape/tensor_type.h"
 
 namespace msvm::onnx {
@@ -173,6 +174,7 @@ Result<ConstPtr> TensorReader::read(const TensorProto& t) {
   if (copy_ || !aligned) {
     MSVM_ASSIGN_OR_RETURN(OwnedConst owned, make_const(c->name, *dtype, t.dims));
     if (!stored.empty()) std::memcpy(owned.bytes, stored.data(), stored.size());
+    drop_mapped_pages(stored);  // one copy in memory is enough
     return owned.tensor;
   }
   c->data = stored.data();

@@ -201,7 +201,10 @@ double attention_work(const KernelCall& call) {
 
 }  // namespace
 
+void add_attention_f32_kernels(KernelList& list);  // attention_f32.cpp
+
 void add_attention_kernels(KernelList& list) {
+  add_attention_f32_kernels(list);
   list.push_back({.name = "ref_attention", .op = "Attention", .run = ref_attention, .dtypes = kFloats, .work = attention_work, .default_ns_per_work = 1.2});
   list.push_back({.name = "ref_rotary_embedding", .op = "RotaryEmbedding", .run = ref_rotary, .dtypes = kFloats, .default_ns_per_work = 4});
 }

@@ -68,6 +68,80 @@ TEST(Attention, PlainCausalGroupedMaskedAndCached) {
   }
 }
 
+// [b, h, s, d] as a view of memory in the order [b, s, h, d].
+Tensor heads_inside(const Tensor& t) {
+  Shape s = t.shape();
+  Tensor u(DType::kF32, {s[0], s[2], s[1], s[3]});
+  std::swap(u.meta.shape[1], u.meta.shape[2]);
+  std::swap(u.meta.strides[1], u.meta.strides[2]);
+  u.set(t.values());
+  return u;
+}
+
+TEST(Attention, FastKernelsAgreeWithTheReference) {
+  struct Sizes {
+    int64_t batch, heads, kv_heads, queries, keys, size, value_size;
+  };
+  for (Sizes s : std::vector<Sizes>{{2, 4, 2, 3, 5, 8, 6}, {1, 3, 3, 17, 17, 32, 32}, {2, 2, 2, 1, 33, 16, 16}, {1, 2, 1, 130, 70, 24, 17}, {1, 1, 1, 300, 1030, 16, 48}, {1, 12, 12, 64, 64, 64, 64}, {0, 2, 2, 3, 3, 4, 4}, {1, 2, 2, 0, 3, 4, 4}, {1, 2, 2, 3, 0, 4, 4}})
+    for (int variant = 0; variant < 7; ++variant) {
+      Tensor q = random_tensor({s.batch, s.heads, s.queries, s.size}, 1, DType::kF32, -2, 2), k = random_tensor({s.batch, s.kv_heads, s.keys, s.size}, 2, DType::kF32, -2, 2), v = random_tensor({s.batch, s.kv_heads, s.keys, s.value_size}, 3);
+      Tensor mask = random_tensor({s.batch, 1, s.queries, s.keys}, 4), per_key = random_tensor({s.batch, 1, 1, s.keys}, 5), shown(DType::kBool, {s.queries, s.keys}), y(DType::kF32, {s.batch, s.heads, s.queries, s.value_size});
+      std::vector<double> bits;
+      for (int64_t i = 0; i < s.queries * s.keys; ++i) bits.push_back(i / std::max<int64_t>(1, s.keys) != 1 && i * 7 % 5 != 0);  // the second query sees nothing
+      shown.set(bits);
+      Attributes attrs{{"is_causal", int64_t{variant == 4 || variant == 5}}};
+      if (variant == 1) attrs.set("scale", 0.5);
+      const Tensor* masks[] = {nullptr, nullptr, &mask, &shown, nullptr, &per_key, &per_key};
+      Call call{{&q, &k, &v, masks[variant]}, {&y}, attrs};
+      Status r = call.run("ref_attention");
+      ASSERT_TRUE(r.ok()) << r.message();
+      Tensor qs = heads_inside(q), ks = heads_inside(k), vs = heads_inside(v);
+      for (const char* name : {"avx512_attention_f32", "avx2_attention_f32"}) {
+        if (!can_run(kernel(name))) continue;
+        for (bool inside : {false, true}) {
+          Tensor one(DType::kF32, y.shape()), two(DType::kF32, y.shape());
+          for (auto [to, threads] : {std::pair{&one, 1}, std::pair{&two, 3}}) {
+            Call f{{inside ? &qs : &q, inside ? &ks : &k, inside ? &vs : &v, masks[variant]}, {to}, attrs};
+            f.threads = threads;
+            Status t = f.run(name);
+            ASSERT_TRUE(t.ok()) << t.message();
+            ASSERT_TRUE(f.accepted);
+          }
+          EXPECT_TRUE(same_bits(one, two));
+          EXPECT_LE(difference(one.values(), y.values()), 2e-6) << name << " variant " << variant << " keys " << s.keys;
+        }
+      }
+    }
+}
+
+TEST(Attention, NotANumberStaysInItsRow) {
+  Tensor q = random_tensor({1, 1, 3, 8}, 1), k = random_tensor({1, 1, 20, 8}, 2), v = random_tensor({1, 1, 20, 4}, 3), y(DType::kF32, {1, 1, 3, 4}), mask = random_tensor({3, 20}, 4);
+  for (bool all : {false, true}) {
+    auto m = mask.values();
+    for (size_t j = 0; j < 20; ++j)
+      if (all || j == 17) m[20 + j] = NAN;
+    mask.set(m);
+    for (const char* name : {"ref_attention", "avx512_attention_f32", "avx2_attention_f32"}) {
+      if (!can_run(kernel(name))) continue;
+      Call call{{&q, &k, &v, &mask}, {&y}};
+      ASSERT_TRUE(call.run(name).ok());
+      auto got = y.values();
+      for (size_t i = 0; i < 12; ++i) EXPECT_EQ(std::isnan(got[i]), i / 4 == 1) << name << i;
+    }
+  }
+}
+
+TEST(Attention, FastKernelsRefuse) {
+  Tensor q = random_tensor({1, 2, 3, 8}, 1), past = random_tensor({1, 2, 3, 8}, 2), y(DType::kF32, {1, 2, 3, 8}), shorter = random_tensor({3, 2}, 3);
+  for (const char* name : {"avx512_attention_f32", "avx2_attention_f32"}) {
+    Call softcap{{&q, &q, &q}, {&y}, {{"softcap", 2.0}}}, cached{{&q, &q, &q, nullptr, &past, &past}, {&y}}, mask{{&q, &q, &q, &shorter}, {&y}};
+    for (Call* call : {&softcap, &cached, &mask}) {
+      EXPECT_TRUE(call->run(name).ok());
+      EXPECT_FALSE(call->accepted);
+    }
+  }
+}
+
 TEST(Attention, PackedHeads) {
   Tensor q = random_tensor({1, 3, 8}, 1), k = random_tensor({1, 4, 8}, 2), v = random_tensor({1, 4, 6}, 3), y(DType::kF32, {1, 3, 6});
   Call call{{&q, &k, &v}, {&y}, {{"q_num_heads", int64_t{2}}, {"kv_num_heads", int64_t{2}}}};
@@ -83,6 +157,13 @@ TEST(Attention, PackedHeads) {
   };
   auto want = expected(heads(q, 4), heads(k, 4), heads(v, 3), 0, [](int64_t, int64_t, int64_t, int64_t) { return 0.0; });
   EXPECT_LE(difference(heads(y, 3).values(), want), 1e-5);
+  for (const char* name : {"avx512_attention_f32", "avx2_attention_f32"}) {
+    if (!can_run(kernel(name))) continue;
+    y.set(std::vector<double>(18, 0));
+    ASSERT_TRUE(call.run(name).ok());
+    ASSERT_TRUE(call.accepted);
+    EXPECT_LE(difference(heads(y, 3).values(), want), 1e-5);
+  }
 }
 
 TEST(RotaryEmbedding, HalvesNeighboursAndPositions) {

@@ -161,7 +161,8 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
 
   // Chunks: strips of pixels, blocks of output channels where weights outweigh the images.
   const int64_t pixels = w.out_size(), padded = round_up(filters, 8);
-  const double pixel_ns = static_cast<double>(std::max<int64_t>(k, 8) * padded) * isa.ns_per_mac + static_cast<double>(filters) * conv_end.ns_per_element();
+  const double segments = static_cast<double>(w.dilation[2] == 1 && (staged || x.stride[2] == channels) ? w.kernel[0] * w.kernel[1] : w.taps());
+  const double pixel_ns = conv_pixel_work(filters, static_cast<double>(k), segments) * isa.ns_per_mac + static_cast<double>(filters) * conv_end.ns_per_element();
   const double total_ns = pixel_ns * static_cast<double>(pixels * s.batch * s.groups);
   const int64_t wanted = conv_chunks(total_ns);
   const int64_t split = ceil_div(wanted, s.batch * s.groups);
@@ -221,7 +222,7 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
           tile.accumulate = k0 > 0;
           if (k1 == k) {
             tile.bias = b ? b + g * filters + m : nullptr;
-            tile.bounded = conv_end.bounded(), tile.low = conv_end.low(), tile.high = conv_end.high();
+            tile.clamp = conv_end.clamp(), tile.low = conv_end.low(), tile.high = conv_end.high();
             tile.residual_row = tile.c_row;
           }
           walk.run(*cb.tiles, cb.vectors, tile, strip.p0, strip.p1, k0, k1, rows_apart, memory, [&](int64_t p, ConvTile& t) {
@@ -277,20 +278,23 @@ bool nhwc_pointwise_fits(const KernelCall& call) {
 }
 
 double nhwc_work(const KernelCall& call) {
-  const TensorMeta& w = *call.inputs[1];
+  const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1], &y = *call.outputs[0];
   if (w.shape[0] == 0) return 0;
-  const int64_t filters = std::max<int64_t>(1, w.shape[0] / std::max<int64_t>(1, call.attrs.get_int("group", 1)));
-  double k = 1;
-  for (int d = 1; d < w.rank; ++d) k *= static_cast<double>(w.shape[d]);
-  // Lanes that stay idle, and what a tile costs beside its sum: about twelve steps.
-  return conv_multiply_adds(call) * static_cast<double>(round_up(filters, 8)) / static_cast<double>(filters) * (1 + 12 / std::max(k, 1.0));
+  const int64_t groups = std::max<int64_t>(1, call.attrs.get_int("group", 1)), filters = std::max<int64_t>(1, w.shape[0] / groups);
+  double taps = 1;
+  for (int d = 2; d < w.rank; ++d) taps *= static_cast<double>(w.shape[d]);
+  const int last = w.rank - 1;
+  const bool joined = groups == 1 && (!is_channels_last(x) || x.strides[last] == x.shape[1]) && (call.attrs.get_ints("dilations").empty() || call.attrs.get_ints("dilations").back() == 1);
+  const double segments = joined ? taps / static_cast<double>(std::max<int64_t>(1, w.shape[last])) : taps;
+  const double pixels = static_cast<double>(y.elements()) / static_cast<double>(w.shape[0]);
+  return pixels * static_cast<double>(groups) * conv_pixel_work(filters, taps * static_cast<double>(w.shape[1]), segments);
 }
 
 bool nhwc_narrow_fits(const KernelCall& call) {
   const TensorMeta& w = *call.inputs[1];
   return nhwc_fits(call) && call.attrs.get_int("group", 1) == 1 && w.shape[0] <= kMostNarrow;
 }
-// In multiply-adds of full vectors: parts of vectors count whole, and a sum of lanes costs as much as about eight.
+// In multiply-adds of full vectors: parts of vectors count whole, and a sum of lanes costs as much as about six.
 double nhwc_narrow_work(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1];
   const int last = w.rank - 1;
@@ -298,13 +302,13 @@ double nhwc_narrow_work(const KernelCall& call) {
   for (int d = 2; d < last; ++d) rows *= static_cast<double>(w.shape[d]);
   const bool joined = x.strides[last] == x.shape[1];
   (joined ? run : rows) *= static_cast<double>(w.shape[last]);
-  return static_cast<double>(call.outputs[0]->elements()) * 16 * (rows * (std::ceil(run / 16) + 0.5) + 8);
+  return static_cast<double>(call.outputs[0]->elements()) * 16 * (rows * (std::ceil(run / 16) + 2.5) + 6);
 }
 
-// Laying out an element costs as much as about twelve multiply-adds.
+// Laying out an element costs as much as about eight multiply-adds.
 double nhwc_first_work(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
-  return nhwc_work(call) + 12 * static_cast<double>((is_channels_last(x) ? 0 : x.elements()) + (is_channels_last(y) ? 0 : y.elements()));
+  return nhwc_work(call) + 8 * static_cast<double>((is_channels_last(x) ? 0 : x.elements()) + (is_channels_last(y) ? 0 : y.elements()));
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ struct ConvIsa {
 };
 const ConvIsa& conv_isa(Isa isa);
 
+/// Work for one pixel of one group, in multiply-adds of full vectors: lanes that stay idle, and what tiles and segments cost beside their sums.
+double conv_pixel_work(int64_t filters, double k, double segments);
+
 /// A kernel of Conv and, as `fused_name`, of msvm.Conv.
 void add_conv_kernel(KernelList& list, std::string_view name, std::string_view fused_name, KernelInfo info);
 

@@ -164,7 +164,7 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
       tile.w = job.weights + c;
       tile.channels = std::min(channel_part, channels - c);
       tile.bias = b ? b + c : nullptr;
-      tile.low = conv_end.low(), tile.high = conv_end.high();
+      tile.clamp = conv_end.clamp(), tile.low = conv_end.low(), tile.high = conv_end.high();
       tile.residual_row = tile.y_row;
       const int64_t row_end = std::min(row + group, rows), column_end = std::min(column + columns, w.out[2]);
       for (int64_t r = row; r < row_end; r += Depthwise::kMostRows) {

@@ -156,6 +156,8 @@ TEST(ConvNhwc, BodiesRunOnTheResult) {
                                        {"Clip(y, 0.0, 0.5)"},
                                        {"Add(y, i3)", "Relu(s0)"},
                                        {"Relu(y)", "Add(s0, i3)"},
+                                       {"HardSwish(y)"},
+                                       {"Add(y, i3)", "HardSigmoid(s0, 0.2, 0.5)"},
                                        {"Sigmoid(y)", "Mul(y, s0)"},
                                        {"HardSwish(y)", "Add(i3, s0)"},
                                        {"Add(i3, y)", "LeakyRelu(s0, 0.1)"},

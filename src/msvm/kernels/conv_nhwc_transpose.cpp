@@ -122,7 +122,7 @@ void run_product(const Transpose& t, const ConvIsa& isa, int64_t n, int64_t g, i
     tile.b = t.packed + g * conv_panels_size(channels, columns) + m * channels;
     tile.b_panel = channels * kConvPanel;
     tile.c_row = row;
-    tile.cols = cb.count;
+    tile.cols = std::min<int64_t>(row - m, cb.vectors * cb.tiles->width);  // rows have room for whole vectors
     walk.run(*cb.tiles, cb.vectors, tile, p0, p1, 0, channels, false, memory, [&](int64_t p, ConvTile& to) { to.c = rows + (p - p0) * row + m; });
     m += cb.count;
   }

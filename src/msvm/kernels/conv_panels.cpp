@@ -28,6 +28,12 @@ const ConvIsa& conv_isa(Isa isa) {
   return isa == Isa::kAvx512 ? avx512 : avx2;
 }
 
+double conv_pixel_work(int64_t filters, double k, double segments) {
+  const int64_t lanes = (filters + 7) / 8 * 8;
+  const double blocks = static_cast<double>((lanes + 63) / 64), rows = lanes <= 16 ? 16 : lanes <= 32 ? 12 : 7;
+  return static_cast<double>(lanes) * k + 16 * blocks * (5 + 5 * segments) * 8 / rows;
+}
+
 void add_conv_kernel(KernelList& list, std::string_view name, std::string_view fused_name, KernelInfo info) {
   info.dtypes = bit(DType::kF32);
   info.name = name, info.op = "Conv";

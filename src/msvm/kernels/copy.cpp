@@ -3,6 +3,8 @@
 #include <cstring>
 #include <string>
 
+#include "msvm/kernels/pixel_kernels.h"
+
 namespace msvm {
 namespace {
 
@@ -40,20 +42,22 @@ void copy_strings(const CopyNest& nest, std::byte* to, const std::byte* from, Wo
   });
 }
 
-/// The innermost axis runs densely in the destination, another one in the source: square tiles keep both in cache.
-void copy_transposed(const CopyNest& nest, int axis, std::byte* to, const std::byte* from, int64_t element, WorkerPool& workers) {
-  constexpr int64_t kTile = 32;
+/// The innermost axis runs densely in the destination, another one in the source: tiles keep both in cache. `vectors`: for elements of
+/// 4 bytes at distances of whole elements.
+void copy_transposed(const CopyNest& nest, int axis, std::byte* to, const std::byte* from, int64_t element, const PixelKernels* vectors, WorkerPool& workers) {
   const int last = nest.rank - 1;
   const int64_t ni = nest.shape[axis], nj = nest.shape[last];
-  const int64_t tiles_i = (ni - 1) / kTile + 1, tiles_j = (nj - 1) / kTile + 1;
+  const int64_t tile_j = vectors ? std::min<int64_t>(nj, 512) : 32, tile_i = vectors ? std::max<int64_t>(16, (16384 / tile_j + 15) / 16 * 16) : 32;
+  const int64_t tiles_i = (ni - 1) / tile_i + 1, tiles_j = (nj - 1) / tile_j + 1;
   CopyNest outer;
   for (int a = 0; a < last; ++a)
     if (a != axis) outer.add_axis(nest.shape[a], {nest.strides[0][a], nest.strides[1][a]});
   const int64_t to_i = nest.strides[0][axis], from_j = nest.strides[1][last];
-  parallel_items(workers, outer.count * tiles_i * tiles_j, static_cast<double>(kTile * kTile) * 0.7, [&](int64_t begin, int64_t end) {
+  const double tile_ns = static_cast<double>(std::min(ni, tile_i) * std::min(nj, tile_j)) * (vectors ? 0.15 : 0.7);
+  parallel_items(workers, outer.count * tiles_i * tiles_j, tile_ns, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       int64_t rest = t / tiles_j, o = rest / tiles_i;
-      int64_t j = t % tiles_j * kTile, i = rest % tiles_i * kTile;
+      int64_t j = t % tiles_j * tile_j, i = rest % tiles_i * tile_i;
       int64_t at_to = i * to_i + j * element, at_from = i * element + j * from_j;
       for (int a = outer.rank - 1; a >= 0; --a) {
         int64_t x = o % outer.shape[a];
@@ -61,7 +65,12 @@ void copy_transposed(const CopyNest& nest, int axis, std::byte* to, const std::b
         at_to += x * outer.strides[0][a];
         at_from += x * outer.strides[1][a];
       }
-#define TILE(S) copy_tile<S>(to + at_to, to_i, from + at_from, from_j, std::min(kTile, ni - i), std::min(kTile, nj - j))
+      const int64_t rows = std::min(tile_i, ni - i), columns = std::min(tile_j, nj - j);
+      if (vectors) {
+        vectors->transpose({reinterpret_cast<const float*>(from + at_from), from_j / 4, columns, rows}, reinterpret_cast<float*>(to + at_to), to_i / 4);
+        continue;
+      }
+#define TILE(S) copy_tile<S>(to + at_to, to_i, from + at_from, from_j, rows, columns)
       MSVM_BY_SIZE(element, TILE)
 #undef TILE
     }
@@ -89,9 +98,26 @@ void run_copy(CopyNest nest, std::byte* to, const std::byte* from, int64_t eleme
     return;
   }
   const int64_t to_stride = nest.inner_stride(0), from_stride = nest.inner_stride(1);
+  // Words of 4 bytes go by vectors.
+  const PixelKernels* vectors = pixel_kernels(cpu_features().isa);
+  auto whole_words = [&](int skip) {
+    for (int a = 0; a < nest.rank; ++a)
+      if (a != skip && (nest.strides[0][a] % 4 != 0 || nest.strides[1][a] % 4 != 0)) return false;
+    return true;
+  };
   if (dense_inner()) {
-    for_each_row(nest, workers, static_cast<double>(element) * 0.06, [&](int64_t n, const std::array<int64_t, 2>& at) {
-      std::memcpy(to + at[0], from + at[1], static_cast<size_t>(n * element));
+    const int64_t n = nest.inner(), bytes = n * element;
+    if (vectors && nest.rank > 1 && bytes <= 2048 && bytes % 4 == 0 && whole_words(nest.rank - 1)) {
+      CopyNest rows = nest;
+      rows.count /= n;
+      --rows.rank;
+      for_each_row(rows, workers, static_cast<double>(bytes) * 0.06 + 1, [&](int64_t m, const std::array<int64_t, 2>& at) {
+        vectors->copy_rows({reinterpret_cast<const float*>(from + at[1]), rows.inner_stride(1) / 4, m, bytes / 4}, reinterpret_cast<float*>(to + at[0]), rows.inner_stride(0) / 4);
+      });
+      return;
+    }
+    for_each_row(nest, workers, static_cast<double>(element) * 0.06, [&](int64_t m, const std::array<int64_t, 2>& at) {
+      std::memcpy(to + at[0], from + at[1], static_cast<size_t>(m * element));
     });
     return;
   }
@@ -105,7 +131,7 @@ void run_copy(CopyNest nest, std::byte* to, const std::byte* from, int64_t eleme
   }
   if (to_stride == element && nest.inner() >= 4)
     for (int a = nest.rank - 2; a >= 0; --a)
-      if (nest.strides[1][a] == element && nest.shape[a] >= 4) return copy_transposed(nest, a, to, from, element, workers);
+      if (nest.strides[1][a] == element && nest.shape[a] >= 4) return copy_transposed(nest, a, to, from, element, element == 4 && whole_words(-1) ? vectors : nullptr, workers);
   for_each_row(nest, workers, 1.0, [&](int64_t n, const std::array<int64_t, 2>& at) {
 #define ROW(S) copy_row<S>(to + at[0], to_stride, from + at[1], from_stride, n)
     MSVM_BY_SIZE(element, ROW)

@@ -113,16 +113,10 @@ class TestMemory final : public KernelMemory {
 };
 
 inline const KernelInfo& kernel(std::string_view name) {
-  static const KernelList list = [] {
-    KernelList l;
-    add_conv_kernels(l), add_pool_kernels(l), add_matmul_kernels(l), add_norm_kernels(l), add_softmax_kernels(l), add_rnn_kernels(l), add_quantize_kernels(l);
-    add_resize_kernels(l), add_detection_kernels(l), add_signal_kernels(l), add_attention_kernels(l), add_fused_kernels(l);
-    return l;
-  }();
-  for (const KernelInfo& k : list)
+  for (const KernelInfo& k : all_kernels())
     if (k.name == name) return k;
   ADD_FAILURE() << "no kernel " << name;
-  return list.front();
+  return all_kernels().front();
 }
 inline bool can_run(const KernelInfo& k) { return static_cast<int>(k.isa) <= static_cast<int>(cpu_features().isa); }
 

@@ -61,6 +61,75 @@ const void* load_tile(const std::byte* p, int64_t stride, int64_t n, DType from,
   return tile;
 }
 
+namespace {
+
+constexpr int64_t kShortRow = 128;  // elements below which rows go together
+
+/// `rows` rows of `n` elements as one dense array of `to`: the tensor's own memory where it is that already, else `tile`.
+const void* load_rows(const std::byte* p, int64_t row_stride, int64_t stride, int64_t rows, int64_t n, DType from, DType to, std::byte* tile) {
+  if ((stride == 1 || n == 1) && (row_stride == n || rows == 1)) return load_tile(p, 1, rows * n, from, to, tile);
+  if (stride == 0 && row_stride == 0) return load_tile(p, 0, rows * n, from, to, tile);
+  const int64_t from_size = dtype_bytes(from), to_size = dtype_bytes(to);
+  for (int64_t r = 0; r < rows; ++r) {
+    std::byte* mine = tile + r * n * to_size;
+    const void* got = load_tile(p + r * row_stride * from_size, stride, n, from, to, mine);
+    if (got != mine) std::memcpy(mine, got, static_cast<size_t>(n * to_size));
+  }
+  return tile;
+}
+
+/// As many short rows as a tile holds, side by side: an operand that is the same for all of them is laid out once.
+uint32_t map_short_rows(std::span<const TensorMeta* const> inputs, const TensorMeta& output, const MapSpec& spec, const Nest<kMaxMapInputs + 1>& nest, WorkerPool& workers) {
+  constexpr int kOperands = kMaxMapInputs + 1;
+  Nest<kOperands> outer = nest;
+  const int64_t n = outer.inner();
+  std::array<int64_t, kOperands> stride{};
+  for (int k = 0; k < kOperands; ++k) stride[k] = outer.inner_stride(k);
+  outer.count /= n;
+  --outer.rank;
+  const int used = spec.inputs;
+  const int64_t together = kMapTile / n, out_size = dtype_bytes(output.dtype);
+  std::atomic<uint32_t> hazards{0};
+  for_each_row(outer, workers, spec.ns_per_element * static_cast<double>(n) + 1, [&](int64_t rows, const std::array<int64_t, kOperands>& at) {
+    alignas(64) std::byte tiles[kOperands][kMapTile * 8];
+    alignas(64) std::byte converted[kMapTile * 8];
+    const void* p[kMaxMapInputs] = {};
+    uint32_t found = 0;
+    const bool out_dense = stride[0] == 1 && (outer.inner_stride(0) == n || rows == 1);
+    for (int64_t r = 0; r < rows; r += together) {
+      const int64_t m = std::min(together, rows - r), size = m * n;
+      for (int k = 0; k < used; ++k) {
+        const int64_t row = outer.inner_stride(k + 1);
+        if (row == 0 && r > 0) continue;  // still in its tile
+        p[k] = load_rows(inputs[k]->data + (at[k + 1] + r * row) * dtype_bytes(inputs[k]->dtype), row, stride[k + 1], m, n, inputs[k]->dtype, spec.compute[k], tiles[k]);
+      }
+      std::byte* to = output.data + (at[0] + r * outer.inner_stride(0)) * out_size;
+      const bool same = output.dtype == spec.result;
+      if (out_dense && same) {
+        found |= spec.loop(p, to, size, spec.params);
+        continue;
+      }
+      found |= spec.loop(p, tiles[kMaxMapInputs], size, spec.params);
+      const std::byte* result = tiles[kMaxMapInputs];
+      if (!same) {
+        std::byte* place = out_dense ? to : converted;
+        cast_row(spec.result, output.dtype)(result, place, size);
+        result = place;
+      }
+      if (out_dense) continue;
+      for (int64_t i = 0; i < m; ++i) {
+        std::byte* row = to + i * outer.inner_stride(0) * out_size;
+        if (stride[0] == 1) std::memcpy(row, result + i * n * out_size, static_cast<size_t>(n * out_size));
+        else scatter_row(result + i * n * out_size, n, out_size, row, stride[0]);
+      }
+    }
+    if (found) hazards.fetch_or(found, std::memory_order_relaxed);
+  });
+  return hazards.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
 uint32_t map_elements(std::span<const TensorMeta* const> inputs, const TensorMeta& output, const MapSpec& spec, WorkerPool& workers) {
   constexpr int kOperands = kMaxMapInputs + 1;
   const int used = spec.inputs;
@@ -81,6 +150,7 @@ uint32_t map_elements(std::span<const TensorMeta* const> inputs, const TensorMet
     nest = broadcast_nest<kOperands>(output.dims(), operands);
   }
   if (nest.count == 0) return 0;
+  if (nest.rank > 1 && nest.inner() < kShortRow) return map_short_rows(inputs, output, spec, nest, workers);
 
   int64_t in_size[kMaxMapInputs] = {};
   for (int k = 0; k < used; ++k) in_size[k] = dtype_bytes(inputs[k]->dtype);

@@ -1,4 +1,5 @@
 // Operators that place elements anew.
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -116,6 +117,7 @@ Status run_pad(KernelCall& c) {
     const TensorMeta* value = optional_input(c, 1);
     return pad_constant(c, x, y, begins, value ? value->data : nullptr);
   }
+  if (y.rank == 0) return copy(x, y, c.workers);
   const PadMode m = mode == "edge" ? PadMode::kEdge : mode == "wrap" ? PadMode::kWrap : PadMode::kReflect;
   const int64_t element = dtype_bytes(x.dtype);
   // Source offset, in bytes, of each position along each axis.
@@ -130,29 +132,43 @@ Status run_pad(KernelCall& c) {
     if (kept <= 0) return shape_mismatch("Pad: axis " + std::to_string(a) + " has no element to repeat from");
     for (int64_t i = 0; i < y.shape[a]; ++i) offsets[first[a] + i] = (crop + padded_source(i - lead, kept, m)) * x.strides[a] * element;
   }
-  const int last = y.rank - 1;
+  // Axes from the outermost in the result's memory; runs of the innermost that aren't padding are copied whole.
+  std::array<int, kMaxRank> order{};
+  for (int a = 0; a < y.rank; ++a) order[static_cast<size_t>(a)] = a;
+  std::stable_sort(order.begin(), order.begin() + y.rank, [&](int a, int b) { return y.shape[a] > 1 && y.shape[b] > 1 ? y.strides[a] > y.strides[b] : y.shape[a] < y.shape[b]; });
+  const int last = order[static_cast<size_t>(y.rank - 1)];
   int64_t rows = 1;
-  for (int a = 0; a < last; ++a) rows *= y.shape[a];
+  for (int a = 0; a < y.rank; ++a) rows *= a == last ? 1 : y.shape[a];
   const int64_t n = y.shape[last], to_stride = y.strides[last] * element;
-  parallel_items(c.workers, rows, static_cast<double>(n), [&](int64_t begin, int64_t end) {
+  const int64_t* row = offsets + first[last];
+  const bool plain = element <= 8 && to_stride == element && x.strides[last] == 1;
+  const int64_t run_first = plain ? std::clamp<int64_t>(begins[last], 0, n) : 0;
+  const int64_t run = plain ? std::max<int64_t>(0, std::min(n, n - std::max<int64_t>(0, ends[last])) - run_first) : 0;
+  parallel_items(c.workers, rows, static_cast<double>(n) * (run > 0 ? 0.2 : 1.0) + 3, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       int64_t rest = r, from = 0, to = 0;
-      for (int a = last - 1; a >= 0; --a) {
+      for (int k = y.rank - 2; k >= 0; --k) {
+        const int a = order[static_cast<size_t>(k)];
         const int64_t i = rest % y.shape[a];
         rest /= y.shape[a];
         from += offsets[first[a] + i];
         to += i * y.strides[a] * element;
       }
-      const int64_t* row = offsets + first[last];
-      switch (element) {
-        case 1: gather_offsets<1>(y.data + to, to_stride, x.data + from, row, n); break;
-        case 2: gather_offsets<2>(y.data + to, to_stride, x.data + from, row, n); break;
-        case 4: gather_offsets<4>(y.data + to, to_stride, x.data + from, row, n); break;
-        case 8: gather_offsets<8>(y.data + to, to_stride, x.data + from, row, n); break;
-        default:
-          for (int64_t i = 0; i < n; ++i)
-            *reinterpret_cast<std::string*>(y.data + to + i * to_stride) = *reinterpret_cast<const std::string*>(x.data + from + row[i]);
-      }
+      auto part = [&](int64_t i, int64_t count) {
+        if (count <= 0) return;
+        std::byte* out = y.data + to + i * to_stride;
+        switch (element) {
+          case 1: gather_offsets<1>(out, to_stride, x.data + from, row + i, count); break;
+          case 2: gather_offsets<2>(out, to_stride, x.data + from, row + i, count); break;
+          case 4: gather_offsets<4>(out, to_stride, x.data + from, row + i, count); break;
+          case 8: gather_offsets<8>(out, to_stride, x.data + from, row + i, count); break;
+          default:
+            for (int64_t j = 0; j < count; ++j) *reinterpret_cast<std::string*>(out + j * to_stride) = *reinterpret_cast<const std::string*>(x.data + from + row[i + j]);
+        }
+      };
+      part(0, run_first);
+      if (run > 0) std::memcpy(y.data + to + run_first * element, x.data + from + row[run_first], static_cast<size_t>(run * element));
+      part(run_first + run, n - run_first - run);
     }
   });
   return {};

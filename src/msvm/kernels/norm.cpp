@@ -8,6 +8,7 @@
 namespace msvm {
 
 void add_norm_fast_kernels(KernelList& list);  // norm_fast.cpp
+void add_norm_channels_last_kernels(KernelList& list);  // norm_channels_last.cpp
 
 namespace {
 
@@ -274,6 +275,7 @@ void add_norm_kernels(KernelList& list) {
   list.push_back({.name = "ref_lrn", .op = "LRN", .run = ref_lrn, .dtypes = kFloats, .default_ns_per_work = 60});
   list.push_back({.name = "ref_mean_variance_normalization", .op = "MeanVarianceNormalization", .run = ref_mean_variance_norm, .dtypes = kFloats, .default_ns_per_work = 10});
   add_norm_fast_kernels(list);
+  add_norm_channels_last_kernels(list);
 }
 
 }  // namespace msvm

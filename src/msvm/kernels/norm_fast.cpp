@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "msvm/kernels/dense.h"
+#include "msvm/kernels/row_kernels.h"
 #include "msvm/kernels/vector_kernels.h"
 
 namespace msvm {
@@ -34,7 +35,6 @@ bool layer_norm_fits(const KernelCall& call) {
 
 template <Isa kIsa, bool kCenter>
 Status fast_layer_norm(KernelCall& call) {
-  const VectorKernels& v = *vector_kernels(kIsa);
   Rows r;
   if (!rows_of(call, r)) return internal_error("LayerNormalization: axis out of range");
   const float* x = call.inputs[0]->as<float>();
@@ -46,7 +46,7 @@ Status fast_layer_norm(KernelCall& call) {
   const float epsilon = static_cast<float>(call.attrs.get_float("epsilon", 1e-5));
   if (r.count == 0 || r.n == 0) return {};
   call.workers.parallel_for(r.count, grain_for(r.count, static_cast<double>(r.n) * 0.3 + 10), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) v.normalize(x + i * r.n, r.n, kCenter, epsilon, scale, bias, y + i * r.n, mean ? mean + i : nullptr, inverse ? inverse + i : nullptr);
+    for (int64_t i = begin; i < end; ++i) row_kernels(kIsa)->normalize(x + i * r.n, r.n, kCenter, epsilon, scale, bias, y + i * r.n, mean ? mean + i : nullptr, inverse ? inverse + i : nullptr);
   });
   return {};
 }
@@ -75,7 +75,7 @@ Status fast_group_norm(KernelCall& call) {
   const float epsilon = static_cast<float>(call.attrs.get_float("epsilon", 1e-5));
   call.workers.parallel_for(count, grain_for(count, static_cast<double>(n) * 0.5 + 10), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      v.normalize(x + i * n, n, true, epsilon, nullptr, nullptr, y + i * n, nullptr, nullptr);
+      row_kernels(kIsa)->normalize(x + i * n, n, true, epsilon, nullptr, nullptr, y + i * n, nullptr, nullptr);
       for (int64_t c = 0; c < per_group; ++c) {
         int64_t channel = i % groups * per_group + c;
         v.scale_shift(y + i * n + c * plane, plane, scale[channel], bias[channel], y + i * n + c * plane);

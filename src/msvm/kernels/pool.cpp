@@ -9,7 +9,8 @@
 
 namespace msvm {
 
-void add_pool_fast_kernels(KernelList& list);  // pool_fast.cpp
+void add_pool_fast_kernels(KernelList& list);           // pool_fast.cpp
+void add_pool_channels_last_kernels(KernelList& list);  // pool_channels_last.cpp
 
 namespace {
 
@@ -234,6 +235,7 @@ void add_pool_kernels(KernelList& list) {
   list.push_back({.name = "ref_global_lp_pool", .op = "GlobalLpPool", .run = ref_global<Global::kLp>, .dtypes = kFloats, .work = input_work, .default_ns_per_work = 1.2});
   list.push_back({.name = "ref_max_unpool", .op = "MaxUnpool", .run = ref_max_unpool, .dtypes = kFloats, .default_ns_per_work = 3});
   add_pool_fast_kernels(list);
+  add_pool_channels_last_kernels(list);
 }
 
 }  // namespace msvm

@@ -5,38 +5,16 @@
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/kernel_util.h"
 #include "msvm/kernels/map.h"
+#include "msvm/kernels/reduce_axes.h"
 #include "msvm/kernels/reduce_rows.h"
 
 namespace msvm {
+
+void add_reduce_vector_kernels(KernelList& list);  // reduce_vector.cpp
+
 namespace {
 
 constexpr int64_t kPartial = 65536;  // elements per partial result where one output has very many
-
-/// The axes that stay, over output (0) and input (1), and those that go; strides in elements.
-struct Split {
-  Nest<2> kept;
-  Nest<1> reduced;
-};
-
-Split split_axes(const KernelCall& c) {
-  const TensorMeta &x = *c.inputs[0], &y = *c.outputs[0];
-  uint32_t mask = 0;
-  for (int64_t a : c.attrs.get_ints("axes")) mask |= 1u << normal_axis(a, x.rank);
-  const bool keep = c.attrs.get_int("keepdims", 1) != 0;
-  Split s;
-  int out = 0;
-  for (int a = 0; a < x.rank; ++a) {
-    if (mask >> a & 1) {
-      s.reduced.add_axis(x.shape[a], {x.strides[a]});
-      out += keep;
-    } else {
-      s.kept.add_axis(x.shape[a], {y.strides[out++], x.strides[a]});
-    }
-  }
-  simplify(s.kept);
-  simplify(s.reduced);
-  return s;
-}
 
 /// row(piece of the reduced axes as a dense tile of `compute`).
 template <class F>
@@ -56,7 +34,7 @@ using Finish = void (*)(Accumulator& acc, int64_t count, DType compute);
 /// acc_type: f64, i64 or u64, what `finish` leaves.
 Status reduce(KernelCall& c, Fold fold, DType compute, Accumulator init, Finish finish) {
   const TensorMeta &x = *c.inputs[0], &y = *c.outputs[0];
-  const Split s = split_axes(c);
+  const ReduceAxes s = reduce_axes(c);
   if (s.kept.count == 0) return {};
   const FoldRows rows = fold_rows(fold, compute);
   const DType acc_type = compute == DType::kF32 ? DType::kF64 : compute;
@@ -194,7 +172,7 @@ Status run_log_sum(KernelCall& c) { return reduce(c, Fold::kSum, real_of(c.input
 /// max + log(sum(exp(x - max))), so that nothing overflows.
 Status run_log_sum_exp(KernelCall& c) {
   const TensorMeta &x = *c.inputs[0], &y = *c.outputs[0];
-  const Split s = split_axes(c);
+  const ReduceAxes s = reduce_axes(c);
   if (s.kept.count == 0) return {};
   const int64_t x_size = dtype_bytes(x.dtype), y_size = dtype_bytes(y.dtype), count = s.reduced.count;
   const CastRow store = cast_row(DType::kF64, y.dtype);
@@ -235,6 +213,7 @@ void add_reduce_kernels(KernelList& list) {
   add_kernel(list, "ref_reducelogsumexp", "ReduceLogSumExp", run_log_sum_exp, 12);
   for (KernelInfo& k : list)
     if (k.op.starts_with("Reduce")) k.work = reduce_work;
+  add_reduce_vector_kernels(list);
 }
 
 }  // namespace msvm

@@ -9,11 +9,13 @@
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/parallel.h"
+#include "msvm/kernels/resize_site.h"
 #include "msvm/kernels/vector_kernels.h"
 
 namespace msvm {
 
-void add_grid_kernels(KernelList& list);  // grid_sample.cpp
+void add_grid_kernels(KernelList& list);                  // grid_sample.cpp
+void add_resize_channels_last_kernels(KernelList& list);  // resize_channels_last.cpp
 
 namespace {
 
@@ -144,53 +146,20 @@ Status ref_resize(KernelCall& call) {
 
 // ---- f32, the last two axes ----
 
-bool planes_fit(const KernelCall& call) {
-  const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
-  if (x.rank < 2 || !y.dense() || call.attrs.get_int("antialias", 0) != 0 || call.attrs.get_int("exclude_outside", 0) != 0) return false;
-  if (call.attrs.get_string("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize") return false;
-  std::string_view mode = call.attrs.get_string("mode", "nearest");
-  if (mode != "nearest" && mode != "linear") return false;
-  for (int d = 0; d < x.rank - 2; ++d)
-    if (x.shape[d] != y.shape[d]) return false;
-  return y.shape[y.rank - 1] < (int64_t{1} << 30) && x.shape[x.rank - 1] < (int64_t{1} << 30);
-}
-
-// Left and right neighbour and the weight of the right one, for the linear mode.
-struct LinearAxis {
-  const int32_t* left;
-  const int32_t* right;
-  const float* t;
-};
+bool planes_fit(const KernelCall& call) { return call.outputs[0]->dense() && plane_resize_fits(call); }
 
 template <Isa kIsa>
 Status fast_resize(KernelCall& call) {
   const VectorKernels& v = *vector_kernels(kIsa);
   const TensorMeta &xm = *call.inputs[0], &ym = *call.outputs[0];
-  ResizePlan plan;
-  MSVM_RETURN_IF_ERROR(plan_resize(call, plan));
-  for (int d = 0; d < xm.rank - 2; ++d)
-    if (!plan.axes[static_cast<size_t>(d)].identity) return unsupported("Resize: scales of outer axes");
   if (ym.elements() == 0) return {};
+  MSVM_ASSIGN_OR_RETURN(const PlaneResize* plan, plane_resize(call));
   const float* x = xm.as<float>();
   float* y = ym.as<float>();
   const size_t h = static_cast<size_t>(xm.rank - 2), w = h + 1;
   const int64_t in_h = xm.shape[h], in_w = xm.shape[w], out_h = ym.shape[h], out_w = ym.shape[w], planes = product(xm.dims().first(h));
-  const bool linear = plan.mode == ResizeMode::kLinear;
-  LinearAxis axes[2];
-  for (int i = 0; i < 2; ++i) {
-    const ResizeAxis& axis = plan.axes[h + static_cast<size_t>(i)];
-    int64_t n = axis.out;
-    MSVM_ASSIGN_OR_RETURN(int32_t* positions, scratch_array<int32_t>(call.memory, 2 * n));
-    MSVM_ASSIGN_OR_RETURN(float* t, scratch_array<float>(call.memory, n));
-    for (int64_t o = 0; o < n; ++o) {
-      size_t at = static_cast<size_t>(o * axis.taps);
-      positions[o] = static_cast<int32_t>(axis.identity ? o : axis.position[at]);
-      positions[n + o] = axis.identity || !linear ? positions[o] : static_cast<int32_t>(axis.position[at + 1]);
-      t[o] = axis.identity || !linear ? 0.0f : static_cast<float>(axis.weight[at + 1]);
-    }
-    axes[i] = {positions, positions + n, t};
-  }
-  const bool same_width = plan.axes[w].identity;
+  const bool linear = plan->linear, same_width = plan->columns.identity;
+  const ResizedAxis axes[2] = {plan->rows, plan->columns};
   // Chunks of whole planes, or of 16 rows where planes are large.
   const int64_t rows = out_h * out_w > 16384 ? 16 : out_h, strips = (out_h - 1) / rows + 1, chunks = planes * strips;
   const double chunk_ns = static_cast<double>(rows * out_w) * (linear ? 0.7 : 0.4);
@@ -233,8 +202,9 @@ void add_resize_kernels(KernelList& list) {
   list.push_back({.name = "ref_resize", .op = "Resize", .run = ref_resize, .default_ns_per_work = 12});
   add_grid_kernels(list);
   const DTypeSet f32 = bit(DType::kF32);
-  list.push_back({.name = "avx512_resize_f32_planes", .op = "Resize", .run = fast_resize<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .accepts = planes_fit, .default_ns_per_work = 0.5, .default_overhead_ns = 1500});
-  list.push_back({.name = "avx2_resize_f32_planes", .op = "Resize", .run = fast_resize<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .accepts = planes_fit, .default_ns_per_work = 0.6, .default_overhead_ns = 1500});
+  list.push_back({.name = "avx512_resize_f32_planes", .op = "Resize", .run = fast_resize<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .accepts = planes_fit, .default_ns_per_work = 0.3, .default_overhead_ns = 500});
+  list.push_back({.name = "avx2_resize_f32_planes", .op = "Resize", .run = fast_resize<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .accepts = planes_fit, .default_ns_per_work = 0.6, .default_overhead_ns = 500});
+  add_resize_channels_last_kernels(list);
 }
 
 }  // namespace msvm

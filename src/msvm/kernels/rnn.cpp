@@ -7,20 +7,14 @@
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/fma_chain.h"
-#include "msvm/kernels/gemm.h"
+#include "msvm/kernels/panel_gemm.h"
+#include "msvm/kernels/rnn.h"
 #include "msvm/kernels/site.h"
+#include "msvm/kernels/vector_kernels.h"
 
 namespace msvm {
 namespace {
-
-enum class Cell { kLstm, kGru, kRnn };
-constexpr int64_t gates_of(Cell c) { return c == Cell::kLstm ? 4 : c == Cell::kGru ? 3 : 1; }
-
-enum class Act { kRelu, kTanh, kSigmoid, kAffine, kLeakyRelu, kThresholdedRelu, kScaledTanh, kHardSigmoid, kElu, kSoftsign, kSoftplus };
-struct Activation {
-  Act kind = Act::kTanh;
-  double alpha = 0, beta = 0;
-};
+using namespace rnn;
 
 struct ActivationRow {
   std::string_view name;
@@ -61,21 +55,6 @@ T apply(const Activation& a, T x) {
   return x;
 }
 
-struct Shape {
-  Cell cell;
-  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
-  bool batch_first = false, first_reversed = false;
-  bool linear_before_reset = false, input_forget = false;
-  bool clips = false;
-  double clip = 0;
-  Activation activations[2][3];
-
-  int64_t gates() const { return gates_of(cell); }
-  int64_t row(int64_t t, int64_t b) const { return batch_first ? b * steps + t : t * batch + b; }
-  int64_t y_at(int64_t t, int64_t d, int64_t b) const { return (batch_first ? (b * steps + t) * directions + d : (t * directions + d) * batch + b) * hidden; }
-  int64_t state_at(int64_t d, int64_t b) const { return (batch_first ? b * directions + d : d * batch + b) * hidden; }
-};
-
 Status parse_activations(const KernelCall& call, Shape& s) {
   const int per_direction = s.cell == Cell::kLstm ? 3 : s.cell == Cell::kGru ? 2 : 1;
   const auto& names = call.attrs.get_strings("activations");
@@ -102,7 +81,9 @@ Status parse_activations(const KernelCall& call, Shape& s) {
 
 bool has_shape(const TensorMeta& m, std::initializer_list<int64_t> shape) { return std::equal(shape.begin(), shape.end(), m.dims().begin(), m.dims().end()); }
 
-Status describe(const KernelCall& call, Cell cell, Shape& s) {
+}  // namespace
+
+Status rnn::describe(const KernelCall& call, Cell cell, Shape& s) {
   const std::string op(call.op.name);
   const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1], &r = *call.inputs[2];
   if (x.rank != 3 || w.rank != 3 || r.rank != 3) return shape_mismatch(op + ": X, W and R have three axes");
@@ -142,6 +123,8 @@ Status describe(const KernelCall& call, Cell cell, Shape& s) {
   return parse_activations(call, s);
 }
 
+namespace {
+
 // Products and activations of the reference.
 template <class T>
 class PlainMath {
@@ -153,18 +136,20 @@ class PlainMath {
     return {};
   }
   // out [rows, gates * hidden] = x [rows, inputs] by W^T.
-  void project(int64_t d, const T* x, int64_t rows, T* out) const {
+  Status project(int64_t d, const T* x, int64_t rows, T* out) const {
     const int64_t n = s_.gates() * s_.hidden;
     const T* w = w_ + d * n * s_.inputs;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < n; ++j) out[i * n + j] = fma_chain(T{}, x + i * s_.inputs, 1, w + j * s_.inputs, 1, s_.inputs);
+    return {};
   }
   // out [batch, count * hidden] = h by the transposed gates [first, first + count) of R.
-  void recur(int64_t d, int64_t first, int64_t count, const T* h, T* out) const {
+  Status recur(int64_t d, int64_t first, int64_t count, const T* h, T* out) const {
     const int64_t n = count * s_.hidden;
     const T* r = r_ + (d * s_.gates() + first) * s_.hidden * s_.hidden;
     for (int64_t b = 0; b < s_.batch; ++b)
       for (int64_t j = 0; j < n; ++j) out[b * n + j] = fma_chain(T{}, h + b * s_.hidden, 1, r + j * s_.hidden, 1, s_.hidden);
+    return {};
   }
   void activate(const Activation& a, T* v, int64_t n) const {
     for (int64_t i = 0; i < n; ++i) v[i] = apply(a, v[i]);
@@ -179,44 +164,32 @@ class PlainMath {
 // The same on packed panels.
 class PackedMath {
  public:
-  PackedMath(KernelCall& call, const Shape& s, const VectorKernels& v) : call_(call), s_(s), v_(v) {}
+  PackedMath(KernelCall& call, const Shape& s, Isa isa) : call_(call), s_(s), v_(*vector_kernels(isa)), g_(*gemm_kernels(isa)) {}
   Status open() {
     const int64_t n = s_.gates() * s_.hidden, h = s_.hidden;
     MSVM_ASSIGN_OR_RETURN(const float* w, dense_input<float>(call_, *call_.inputs[1]));
     MSVM_ASSIGN_OR_RETURN(const float* r, dense_input<float>(call_, *call_.inputs[2]));
-    w_size_ = packed_cols_size(s_.inputs, n);
-    MSVM_ASSIGN_OR_RETURN(w_, packed_input(call_, 1, 300, w_size_ * s_.directions, [&](float* to) {
-      for (int64_t d = 0; d < s_.directions; ++d) pack_cols(v_, w + d * n * s_.inputs, 1, s_.inputs, s_.inputs, n, to + d * w_size_);
+    w_size_ = panels_size(s_.inputs, n);
+    MSVM_ASSIGN_OR_RETURN(w_, packed_input(call_, 1, 1, w_size_ * s_.directions, [&](float* to) {
+      for (int64_t d = 0; d < s_.directions; ++d) pack_all_panels(g_, call_.workers, w + d * n * s_.inputs, 1, s_.inputs, s_.inputs, n, to + d * w_size_);
     }));
     // GRU needs its last gate apart from the first two.
     parts_ = s_.cell == Cell::kGru ? 2 : 1;
     int64_t first_gates = s_.cell == Cell::kGru ? 2 : s_.gates();
-    r_first_ = packed_cols_size(h, first_gates * h);
-    r_size_ = r_first_ + (parts_ == 2 ? packed_cols_size(h, h) : 0);
-    MSVM_ASSIGN_OR_RETURN(r_, packed_input(call_, 2, 301, r_size_ * s_.directions, [&](float* to) {
+    r_first_ = panels_size(h, first_gates * h);
+    r_size_ = r_first_ + (parts_ == 2 ? panels_size(h, h) : 0);
+    MSVM_ASSIGN_OR_RETURN(r_, packed_input(call_, 2, 2, r_size_ * s_.directions, [&](float* to) {
       for (int64_t d = 0; d < s_.directions; ++d) {
         const float* from = r + d * n * h;
-        pack_cols(v_, from, 1, h, h, first_gates * h, to + d * r_size_);
-        if (parts_ == 2) pack_cols(v_, from + 2 * h * h, 1, h, h, h, to + d * r_size_ + r_first_);
+        pack_all_panels(g_, call_.workers, from, 1, h, h, first_gates * h, to + d * r_size_);
+        if (parts_ == 2) pack_all_panels(g_, call_.workers, from + 2 * h * h, 1, h, h, h, to + d * r_size_ + r_first_);
       }
     }));
     return {};
   }
-  void project(int64_t d, const float* x, int64_t rows, float* out) const {
-    Gemm g;
-    g.m = rows, g.n = s_.gates() * s_.hidden, g.k = s_.inputs;
-    g.a = x, g.a_row = s_.inputs, g.a_step = 1;
-    g.b = w_ + d * w_size_, g.b_packed = true;
-    g.c = out, g.c_row = g.n;
-    gemm(v_, call_.workers, g);
-  }
-  void recur(int64_t d, int64_t first, int64_t count, const float* h, float* out) const {
-    Gemm g;
-    g.m = s_.batch, g.n = count * s_.hidden, g.k = s_.hidden;
-    g.a = h, g.a_row = s_.hidden, g.a_step = 1;
-    g.b = r_ + d * r_size_ + (first > 0 ? r_first_ : 0), g.b_packed = true;
-    g.c = out, g.c_row = g.n;
-    gemm(v_, call_.workers, g);
+  Status project(int64_t d, const float* x, int64_t rows, float* out) const { return multiply(x, rows, s_.inputs, w_ + d * w_size_, s_.gates() * s_.hidden, out); }
+  Status recur(int64_t d, int64_t first, int64_t count, const float* h, float* out) const {
+    return multiply(h, s_.batch, s_.hidden, r_ + d * r_size_ + (first > 0 ? r_first_ : 0), count * s_.hidden, out);
   }
   void activate(const Activation& a, float* v, int64_t n) const {
     if (a.kind == Act::kSigmoid) return v_.sigmoid(v, n, v);
@@ -225,9 +198,19 @@ class PackedMath {
   }
 
  private:
+  Status multiply(const float* a, int64_t m, int64_t k, const float* panels, int64_t n, float* out) const {
+    PanelGemm t;
+    t.m = m, t.n = n, t.k = k;
+    t.a = a, t.a_row = k;
+    t.packed_b(panels);
+    t.c = out, t.c_row = n;
+    return gemm_batch(call_, g_, 1, m, n, k, [&](int64_t) { return t; });
+  }
+
   KernelCall& call_;
   const Shape& s_;
   const VectorKernels& v_;
+  const GemmKernels& g_;
   const float *w_ = nullptr, *r_ = nullptr;
   int64_t w_size_ = 0, r_first_ = 0, r_size_ = 0, parts_ = 1;
 };
@@ -246,14 +229,13 @@ class Walk {
   Walk(const Shape& s, const Math& math, int64_t d, const T* bias, const T* peepholes) : s_(s), math_(math), d_(d), bias_(bias), p_(peepholes) {}
 
   // Scratch: products [batch, gates * hidden], and [batch, hidden].
-  void run(T* gates, const int64_t* length, T* h, T* c, T* y, T* products, T* reset) const {
+  Status run(T* gates, const int64_t* length, T* h, T* c, T* y, T* products, T* reset) const {
     const int64_t n = s_.gates() * s_.hidden;
     const bool reversed = d_ == 1 || s_.first_reversed;
     for (int64_t step = 0; step < s_.steps; ++step) {
-      if (s_.cell == Cell::kGru) math_.recur(d_, 0, 2, h, products);
-      else math_.recur(d_, 0, s_.gates(), h, products);
+      MSVM_RETURN_IF_ERROR(math_.recur(d_, 0, s_.cell == Cell::kGru ? 2 : s_.gates(), h, products));
       if (s_.cell == Cell::kGru) {
-        gru(gates, length, step, reversed, h, y, products, reset);
+        MSVM_RETURN_IF_ERROR(gru(gates, length, step, reversed, h, y, products, reset));
         continue;
       }
       for (int64_t b = 0; b < s_.batch; ++b) {
@@ -268,6 +250,7 @@ class Walk {
         emit(t, b, step < length[b], hb, y);
       }
     }
+    return {};
   }
 
  private:
@@ -312,7 +295,7 @@ class Walk {
     math_.activate(act[2], h, n);
     for (int64_t j = 0; j < n; ++j) h[j] = o[j] * h[j];
   }
-  void gru(T* gates, const int64_t* length, int64_t step, bool reversed, T* h, T* y, T* products, T* reset) const {
+  Status gru(T* gates, const int64_t* length, int64_t step, bool reversed, T* h, T* y, T* products, T* reset) const {
     const int64_t n = s_.hidden;
     const Activation* act = s_.activations[d_];
     const T* rb = bias_ ? bias_ + 5 * n : nullptr;  // the recurrent bias of the last gate
@@ -327,7 +310,7 @@ class Walk {
       math_.activate(act[0], g, 2 * n);
       for (int64_t j = 0; j < n; ++j) reset[b * n + j] = s_.linear_before_reset ? h[b * n + j] : g[n + j] * h[b * n + j];
     }
-    math_.recur(d_, 2, 1, reset, products);
+    MSVM_RETURN_IF_ERROR(math_.recur(d_, 2, 1, reset, products));
     for (int64_t b = 0; b < s_.batch; ++b) {
       int64_t t = time(step, length[b], reversed);
       T* hb = h + b * n;
@@ -344,6 +327,7 @@ class Walk {
       }
       emit(t, b, step < length[b], hb, y);
     }
+    return {};
   }
 
   const Shape& s_;
@@ -393,7 +377,7 @@ Status run_recurrent(KernelCall& call, const Shape& s, Math& math) {
         h[b * s.hidden + j] = initial_h ? initial_h[s.state_at(d, b) + j] : T{};
         c[b * s.hidden + j] = initial_c ? initial_c[s.state_at(d, b) + j] : T{};
       }
-    math.project(d, x, rows, gates);
+    MSVM_RETURN_IF_ERROR(math.project(d, x, rows, gates));
     const T* both = bias ? bias + d * 2 * n : nullptr;
     if (both) {
       // The recurrent bias joins here, but for the gate that GRU resets after the product.
@@ -404,7 +388,7 @@ Status run_recurrent(KernelCall& call, const Shape& s, Math& math) {
       }
     }
     Walk<T, Math> walk(s, math, d, both, peepholes ? peepholes + d * 3 * s.hidden : nullptr);
-    walk.run(gates, length, h, c, y.data(), products, reset);
+    MSVM_RETURN_IF_ERROR(walk.run(gates, length, h, c, y.data(), products, reset));
     for (int64_t b = 0; b < s.batch; ++b) {
       if (y_h) std::copy(h + b * s.hidden, h + (b + 1) * s.hidden, y_h.data() + s.state_at(d, b));
       if (y_c) std::copy(c + b * s.hidden, c + (b + 1) * s.hidden, y_c.data() + s.state_at(d, b));
@@ -431,7 +415,8 @@ template <Isa kIsa, Cell kCell>
 Status fast_recurrent(KernelCall& call) {
   Shape s;
   MSVM_RETURN_IF_ERROR(describe(call, kCell, s));
-  PackedMath math(call, s, *vector_kernels(kIsa));
+  if (is_plain(call, s)) return run_plain(call, s, kIsa);
+  PackedMath math(call, s, kIsa);
   return run_recurrent<float>(call, s, math);
 }
 

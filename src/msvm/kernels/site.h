@@ -45,7 +45,7 @@ class PackedConstants final : public KernelSiteState {
     parts_.push_back(std::make_unique<T>());
     return static_cast<T&>(*parts_.back());
   }
-  /// `own` holds the data where no program does.
+  /// In place of what the key held. `own` holds the data where no program does.
   const float* keep(int key, const void* source, const float* data, AlignedFloats own = {}) {
     for (Entry& e : entries_)
       if (e.key == key) {

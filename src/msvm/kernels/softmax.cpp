@@ -4,6 +4,8 @@
 
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/families.h"
+#include "msvm/kernels/iterate.h"
+#include "msvm/kernels/row_kernels.h"
 #include "msvm/kernels/vector_kernels.h"
 
 namespace msvm {
@@ -76,7 +78,33 @@ Status fast_softmax(KernelCall& call) {
   float* y = call.outputs[0]->as<float>();
   if (a.outer == 0 || a.n == 0) return {};
   call.workers.parallel_for(a.outer, grain_for(a.outer, static_cast<double>(a.n) * 0.5 + 10), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) (kKind == Kind::kLog ? v.log_softmax : v.softmax)(x + i * a.n, a.n, y + i * a.n);
+    for (int64_t i = begin; i < end; ++i) (kKind == Kind::kLog ? v.log_softmax : row_kernels(kIsa)->softmax)(x + i * a.n, a.n, y + i * a.n);
+  });
+  return {};
+}
+
+// The axis runs densely in memory, the others anyhow: the channels of channels-last images.
+bool strided_rows_fit(const KernelCall& call) {
+  const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
+  Axis a;
+  if (!axis_of(call, a) || a.n < 2 || y.dtype != DType::kF32) return false;
+  const int axis = normal_axis(call.attrs.get_int("axis", -1), x.rank);
+  return x.strides[axis] == 1 && y.strides[axis] == 1;
+}
+template <Isa kIsa, Kind kKind>
+Status fast_softmax_strided(KernelCall& call) {
+  const VectorKernels& v = *vector_kernels(kIsa);
+  const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
+  const int axis = normal_axis(call.attrs.get_int("axis", -1), x.rank);
+  const int64_t n = x.shape[axis];
+  Nest<2> rows;
+  for (int d = 0; d < x.rank; ++d)
+    if (d != axis) rows.add_axis(x.shape[d], {y.strides[d], x.strides[d]});
+  simplify(rows);
+  if (n == 0) return {};
+  for_each_row(rows, call.workers, static_cast<double>(n) * 0.5 + 10, [&](int64_t count, const std::array<int64_t, 2>& at) {
+    for (int64_t i = 0; i < count; ++i)
+      (kKind == Kind::kLog ? v.log_softmax : v.softmax)(x.as<float>() + at[1] + i * rows.inner_stride(1), n, y.as<float>() + at[0] + i * rows.inner_stride(0));
   });
   return {};
 }
@@ -136,6 +164,14 @@ void add_softmax_kernels(KernelList& list) {
   add("avx512_softmax_f32_rows", "Softmax", Isa::kAvx512, fast_softmax<Isa::kAvx512, Kind::kSoftmax>);
   add("avx512_log_softmax_f32_rows", "LogSoftmax", Isa::kAvx512, fast_softmax<Isa::kAvx512, Kind::kLog>);
   add("avx2_softmax_f32_rows", "Softmax", Isa::kAvx2, fast_softmax<Isa::kAvx2, Kind::kSoftmax>);
+  k.dense_inputs = false;
+  k.accepts = strided_rows_fit;
+  k.default_ns_per_work = 0.45;
+  add("avx512_softmax_f32_strided_rows", "Softmax", Isa::kAvx512, fast_softmax_strided<Isa::kAvx512, Kind::kSoftmax>);
+  add("avx512_log_softmax_f32_strided_rows", "LogSoftmax", Isa::kAvx512, fast_softmax_strided<Isa::kAvx512, Kind::kLog>);
+  add("avx2_softmax_f32_strided_rows", "Softmax", Isa::kAvx2, fast_softmax_strided<Isa::kAvx2, Kind::kSoftmax>);
+  add("avx2_log_softmax_f32_strided_rows", "LogSoftmax", Isa::kAvx2, fast_softmax_strided<Isa::kAvx2, Kind::kLog>);
+  k.dense_inputs = true;
   k.accepts = columns_fit;
   k.default_ns_per_work = 0.7;
   add("avx512_softmax_f32_columns", "Softmax", Isa::kAvx512, fast_softmax_columns<Isa::kAvx512>);

@@ -87,7 +87,7 @@ class LayoutChoice {
     const int rank = g_.type(out).rank();
     if (rank < 3 || rank > 5 || !wants(n, rule, out)) return all_row_major(n);
     TensorType t = g_.type(out);
-    if (!without_extent(t) && !(rule == Rule::kConvolution && left_at_once(out))) t.layout = Layout::kNhwc;
+    if (!without_extent(t)) t.layout = Layout::kNhwc;
     g_.set_type(out, t);
     for (Reg r : std::vector<Reg>(n.instr.uses)) {
       if (r == kNoReg) continue;
@@ -120,21 +120,6 @@ class LayoutChoice {
     for (size_t a = 0; a < result.shape.size(); ++a)
       if (g_.type(r).shape[a].is_const(1) && !result.shape[a].is_const(1)) return false;
     return true;
-  }
-
-  /// Whoever reads it wants it row-major: a convolution then lays its result out so itself, strip by strip.
-  bool left_at_once(Reg out) {
-    const auto& readers = g_.readers(out);
-    return std::all_of(readers.begin(), readers.end(), [&](const Node* n) {
-      const Instr& i = n->instr;
-      if (i.op == Opcode::kTensorView) return view_kind(i) == ViewKind::kBroadcast || view_kind(i) == ViewKind::kUnsqueeze || (view_kind(i) == ViewKind::kReshape && !transposed_after(*n));
-      return i.op == Opcode::kReturn || (i.op == Opcode::kOpCall && rule_of(i, g_.type(out).rank()) == Rule::kRowMajor);
-    });
-  }
-
-  bool transposed_after(const Node& reshape) {
-    const auto& readers = g_.readers(reshape.instr.defs[0]);
-    return std::all_of(readers.begin(), readers.end(), [](const Node* n) { return n->instr.op == Opcode::kTensorView && view_kind(n->instr) == ViewKind::kTranspose; });
   }
 
   /// A first layer: few channels of one group, row-major.

@@ -208,8 +208,8 @@ uint32_t ValueGraph::merge_debug(const std::vector<const Node*>& nodes) {
   return static_cast<uint32_t>(table.size()) - 1;
 }
 
-void ValueGraph::remove_dead() {
-  // Who gives a named symbol its value: the inputs, or the first call, PHI or narrowing with a result of that size.
+std::unordered_map<SymbolId, Node*> ValueGraph::symbol_definers() {
+  // An input gives a symbol its value, else the first call, PHI or narrowing with a result of that size.
   std::unordered_map<SymbolId, Node*> definer;
   for (const Param& p : function().inputs)
     if (p.type.kind == RegKind::kTensor)
@@ -223,6 +223,27 @@ void ValueGraph::remove_dead() {
           for (Dim d : type(r).shape)
             if (d.valid() && d.is_symbol()) definer.try_emplace(d.symbol(), &n);
     }
+  return definer;
+}
+
+bool ValueGraph::sizes_available(const TensorType& t, const Node& at) {
+  const auto definer = symbol_definers();
+  bool all = true;
+  auto known = [&](const Node* n) { return n && (n->block == at.block ? n->order < at.order : cfg_.dominates(n->block, at.block)); };
+  for (Dim d : t.shape)
+    DimContext::for_each_symbol(d, [&](SymbolId s) {
+      const SymbolInfo& i = dims().symbol_info(s);
+      if (i.function == index_) {
+        all = all && i.reg >= 0 && static_cast<size_t>(i.reg) < info_.size() && known(info(i.reg).def);
+      } else if (auto it = definer.find(s); it != definer.end()) {
+        all = all && (!it->second || known(it->second));
+      }
+    });
+  return all;
+}
+
+void ValueGraph::remove_dead() {
+  const auto definer = symbol_definers();
   std::unordered_map<const Node*, bool> live;
   std::vector<Node*> work;
   std::vector<uint8_t> seen(info_.size(), 0);

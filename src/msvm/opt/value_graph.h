@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "msvm/base/status.h"
@@ -56,6 +57,8 @@ class ValueGraph {
   const Constant* constant(Reg r) const;
   /// Whether `value`'s definition can be read at `at`.
   bool available(Reg value, const Node& at) const;
+  /// Whether every symbol in the sizes of `t` has its value at `at`.
+  bool sizes_available(const TensorType& t, const Node& at);
   bool before(const Node& a, const Node& b) const { return a.order < b.order; }  // of one block
 
   // --- changes; readers and writers stay right
@@ -87,6 +90,8 @@ class ValueGraph {
   void add_edges(Node& n);
   void drop_edges(Node& n);
   void renumber(BlockId b);
+  /// Who defines a named symbol: the first node whose result has it as a bare size.
+  std::unordered_map<SymbolId, Node*> symbol_definers();
   void drop_identities();
   void drop_unused_registers();
 

@@ -1,0 +1,7 @@
+#include "msvm/kernels/row_kernels.h"
+#include "msvm/kernels/simd_avx512.h"
+
+namespace msvm {
+#include "msvm/kernels/row_kernels.inc"
+extern const RowKernels kRowKernelsAvx512 = {exponentials, scale_row, softmax_row, normalize_row};
+}  // namespace msvm
