@@ -1,12 +1,20 @@
 // f32 matrix products over panels of 16 columns: blocks, packing, threads. One fma chain per output whatever the blocking.
 #pragma once
+#include <initializer_list>
+
 #include "msvm/kernels/gemm_tiles.h"
 #include "msvm/kernels/kernel.h"
 
 namespace msvm {
 
-/// Floats of packed B.
+/// Floats of packed B; its size must have been found to be sane.
 constexpr int64_t panels_size(int64_t k, int64_t n) { return (n + kPanel - 1) / kPanel * kPanel * k + kPanel; }
+/// Whether so many floats could be a buffer at all: views of stride 0 have any size.
+inline bool sane_size(std::initializer_list<int64_t> sizes) {
+  double floats = 16;
+  for (int64_t s : sizes) floats *= static_cast<double>(s < 1 ? 1 : s) + 16;
+  return floats < 1e15;
+}
 /// The panels [first, last) of b[k * k_stride + n * n_stride] to where they belong in `packed`.
 void pack_panels(const GemmKernels& g, const float* b, int64_t k_stride, int64_t n_stride, int64_t k, int64_t n, int64_t first, int64_t last, float* packed);
 /// All of them, shared by the workers.
