@@ -207,11 +207,12 @@ bool nhwc_depthwise_fits(const KernelCall& call) {
   return there && conv_window_fits(call) && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
 }
 
-// An element costs about three multiply-adds on its way through L2.
+// Lanes that stay idle count; an element costs about three multiply-adds on its way through L2.
 double nhwc_depthwise_work(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
   const double moved = static_cast<double>((is_channels_last(x) ? 0 : x.elements()) + (is_channels_last(y) ? 0 : y.elements()));
-  return conv_multiply_adds(call) + 15 * moved + 3 * static_cast<double>(call.inputs[0]->elements() + call.outputs[0]->elements());
+  const double lanes = static_cast<double>(round_up(x.shape[1], 16)) / static_cast<double>(std::max<int64_t>(1, x.shape[1]));
+  return conv_multiply_adds(call) * lanes + 15 * moved + 3 * static_cast<double>(call.inputs[0]->elements() + call.outputs[0]->elements());
 }
 
 }  // namespace
