@@ -242,7 +242,7 @@ TEST(ChannelsLast, ConcatOfChannelsInOneLayout) {
 // Movement has one kernel each, which takes any strides: here against itself on dense tensors, in every pair of layouts.
 TEST(ChannelsLast, Movement) {
   const auto& all = all_memories();
-  for (int64_t c : {1, 2, 8, 15, 24, 33})
+  for (int64_t c : {1, 8, 24, 33})
     for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 17, 16}}) {
       const int64_t n = x[0], h = x[2], w = x[3];
       check({"ref_identity", {"ref_identity"}, {x}, x}, all);
@@ -279,7 +279,7 @@ TEST(ChannelsLast, CopiesOfAnyElement) {
 
 TEST(ChannelsLast, ElementwiseWithBroadcasts) {
   const auto& all = all_memories();
-  for (int64_t c : {1, 3, 16, 33, 130})
+  for (int64_t c : {1, 16, 33})
     for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 3, 4}}) {
       for (const char* op : {"add", "sub", "mul", "prelu"}) {
         const std::string base = op;
