@@ -58,17 +58,17 @@ struct Line {
   const char* label;
   int64_t in, out, kernel, stride, pad, size, groups = 1;
   bool row_major_input = false, transposed = false;
-  int64_t width = 0;  // 0: square
+  int64_t width = 0, kernel_height = 0;  // 0: square
 };
 
 void measure(const KernelInfo& k, const Line& l, WorkerPool& workers, const std::string& body, double peak) {
-  const int64_t wide = l.width ? l.width : l.size;
-  auto out_of = [&](int64_t n) { return l.transposed ? (n - 1) * l.stride + l.kernel - 2 * l.pad : (n + 2 * l.pad - l.kernel) / l.stride + 1; };
-  Buffer x({1, l.in, l.size, wide}, !l.row_major_input), w({l.transposed ? l.in : l.out, (l.transposed ? l.out : l.in) / l.groups, l.kernel, l.kernel}), b({l.out}), y({1, l.out, out_of(l.size), out_of(wide)}, true);
+  const int64_t wide = l.width ? l.width : l.size, kernel_height = l.kernel_height ? l.kernel_height : l.kernel, pad_height = l.kernel_height ? (l.kernel_height - 1) / 2 : l.pad;
+  auto out_of = [&](int64_t n, int64_t kernel, int64_t pad) { return l.transposed ? (n - 1) * l.stride + kernel - 2 * pad : (n + 2 * pad - kernel) / l.stride + 1; };
+  Buffer x({1, l.in, l.size, wide}, !l.row_major_input), w({l.transposed ? l.in : l.out, (l.transposed ? l.out : l.in) / l.groups, kernel_height, l.kernel}), b({l.out}), y({1, l.out, out_of(l.size, kernel_height, pad_height), out_of(wide, l.kernel, l.pad)}, true);
   Attributes attrs;
   attrs.set("group", l.groups);
   attrs.set("strides", std::vector<int64_t>{l.stride, l.stride});
-  attrs.set("pads", std::vector<int64_t>{l.pad, l.pad, l.pad, l.pad});
+  attrs.set("pads", std::vector<int64_t>{pad_height, l.pad, pad_height, l.pad});
   std::vector<const TensorMeta*> inputs = {&x.meta, &w.meta, &b.meta};
   Buffer residual(std::vector<int64_t>(y.meta.dims().begin(), y.meta.dims().end()), true);
   if (!body.empty()) {
@@ -139,6 +139,14 @@ int main(int argc, char** argv) {
                         {"9x9 96-24@40", 96, 24, 9, 1, 4, 40},
                         {"3x3 g32 128-128@28", 128, 128, 3, 1, 1, 28, 32},
                         {"1x1 480-120@12x80", 480, 120, 1, 1, 0, 12, 1, false, false, 80},
+                        {"1x3 129-128@1x4", 129, 128, 3, 1, 1, 1, 1, false, false, 4, 1},
+                        {"1x3 128-64@1x4", 128, 64, 3, 1, 1, 1, 1, false, false, 4, 1},
+                        {"1x1 120-32@1", 120, 32, 1, 1, 0, 1},
+                        {"1x1 480-120@1", 480, 120, 1, 1, 0, 1},
+                        {"1x1 16-16@3x2", 16, 16, 1, 1, 0, 3, 1, false, false, 2},
+                        {"1x256s2 1-1@1x20000", 1, 1, 256, 2, 0, 1, 1, false, false, 20000, 1},
+                        {"1x256s64 1-36@1x20000", 1, 36, 256, 64, 0, 1, 1, false, false, 20000, 1},
+                        {"7x3 32-1@172x88", 32, 1, 3, 1, 1, 172, 1, false, false, 88, 7},
                         {"dw 3x3 96@112", 96, 96, 3, 1, 1, 112, 96},
                         {"dw 3x3s2 96@112", 96, 96, 3, 2, 1, 112, 96},
                         {"dw 3x3 32@320", 32, 32, 3, 1, 1, 320, 32},

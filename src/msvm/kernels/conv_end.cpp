@@ -49,13 +49,15 @@ Status ConvEnd::prepare(KernelCall& call, const ConvIsa& isa, bool turned) {
     add_ = row_step(BodyOp::kAdd);
     if (residual_after_) ns_ += 0.05;
   }
-  if (epilogue_.activation == Activation::kRelu) {
-    bounded_ = true, low_ = 0;
-  } else if (epilogue_.activation == Activation::kClip) {
-    bounded_ = true, low_ = epilogue_.alpha, high_ = epilogue_.beta;
-  } else if (epilogue_.activation != Activation::kNone) {
-    activation_ = row_step(step_of(epilogue_.activation));
-    ns_ += body_step_ns(step_of(epilogue_.activation));
+  switch (epilogue_.activation) {
+    case Activation::kNone: break;
+    case Activation::kRelu: clamp_ = ConvClamp::kBounds; break;
+    case Activation::kClip: clamp_ = ConvClamp::kBounds, low_ = epilogue_.alpha, high_ = epilogue_.beta; break;
+    case Activation::kHardSigmoid: clamp_ = ConvClamp::kGate, low_ = epilogue_.alpha, high_ = epilogue_.beta; break;
+    case Activation::kHardSwish: clamp_ = ConvClamp::kGated, low_ = 1.0f / 6, high_ = 0.5f; break;
+    default:
+      activation_ = row_step(step_of(epilogue_.activation));
+      ns_ += body_step_ns(step_of(epilogue_.activation));
   }
   return {};
 }

@@ -14,7 +14,7 @@ class ConvEnd {
   int64_t scratch_bytes() const { return over_ ? over_->scratch_bytes() : 0; }  // of a thread
 
   // For tiles, at their last steps. `c` lies in the result.
-  bool bounded() const { return bounded_; }
+  ConvClamp clamp() const { return clamp_; }
   float low() const { return low_; }
   float high() const { return high_; }
   const float* residual(const float* c) const { return residual_in_tile_ ? residual_ + (c - result_) : nullptr; }
@@ -33,8 +33,9 @@ class ConvEnd {
   Epilogue epilogue_;
   const float* residual_ = nullptr;
   const float* result_ = nullptr;
-  bool residual_in_tile_ = false, residual_after_ = false, bounded_ = false;
-  float low_ = -__builtin_inff(), high_ = __builtin_inff();
+  bool residual_in_tile_ = false, residual_after_ = false;
+  ConvClamp clamp_ = ConvClamp::kNone;
+  float low_ = 0, high_ = __builtin_inff();
   BodyStepFn activation_ = nullptr, add_ = nullptr;
   const BodyOver* over_ = nullptr;
   const BodyProgram* behind_ = nullptr;

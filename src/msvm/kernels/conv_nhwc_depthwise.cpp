@@ -164,7 +164,7 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
       tile.w = job.weights + c;
       tile.channels = std::min(channel_part, channels - c);
       tile.bias = b ? b + c : nullptr;
-      tile.low = conv_end.low(), tile.high = conv_end.high();
+      tile.clamp = conv_end.clamp(), tile.low = conv_end.low(), tile.high = conv_end.high();
       tile.residual_row = tile.y_row;
       const int64_t row_end = std::min(row + group, rows), column_end = std::min(column + columns, w.out[2]);
       for (int64_t r = row; r < row_end; r += Depthwise::kMostRows) {
@@ -204,14 +204,15 @@ bool nhwc_depthwise_fits(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1];
   // Conv between row-major images has kernels of its own.
   const bool there = call.op.name == "Conv" ? is_channels_last(x) && is_channels_last(*call.outputs[0]) : x.rank <= 5;
-  return there && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
+  return there && conv_window_fits(call) && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
 }
 
-// An element costs about three multiply-adds on its way through L2.
+// Lanes that stay idle count; an element costs about three multiply-adds on its way through L2.
 double nhwc_depthwise_work(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
   const double moved = static_cast<double>((is_channels_last(x) ? 0 : x.elements()) + (is_channels_last(y) ? 0 : y.elements()));
-  return conv_multiply_adds(call) + 15 * moved + 3 * static_cast<double>(call.inputs[0]->elements() + call.outputs[0]->elements());
+  const double lanes = static_cast<double>(round_up(x.shape[1], 16)) / static_cast<double>(std::max<int64_t>(1, x.shape[1]));
+  return conv_multiply_adds(call) * lanes + 15 * moved + 3 * static_cast<double>(call.inputs[0]->elements() + call.outputs[0]->elements());
 }
 
 }  // namespace

@@ -156,6 +156,8 @@ TEST(ConvNhwc, BodiesRunOnTheResult) {
                                        {"Clip(y, 0.0, 0.5)"},
                                        {"Add(y, i3)", "Relu(s0)"},
                                        {"Relu(y)", "Add(s0, i3)"},
+                                       {"HardSwish(y)"},
+                                       {"Add(y, i3)", "HardSigmoid(s0, 0.2, 0.5)"},
                                        {"Sigmoid(y)", "Mul(y, s0)"},
                                        {"HardSwish(y)", "Add(i3, s0)"},
                                        {"Add(i3, y)", "LeakyRelu(s0, 0.1)"},
@@ -255,6 +257,17 @@ TEST(ConvNhwc, TransposeGivesTheReferencesBits) {
           }
     }
   }
+}
+
+TEST(ConvNhwc, LeavesWindowsBeyondReasonToOthers) {
+  Tensor x = channels_last(random_tensor({1, 4, 5, 5}, 1)), w = random_tensor({4, 4, 3, 3}, 2), y(DType::kF32, {1, 4, 3, 3});
+  for (const char* attr : {"dilations", "strides"})
+    for (const std::string& name : nhwc_kernels("Conv")) {
+      Call call{{&x, &w}, {&y}, {}};
+      call.attrs.set(attr, std::vector<int64_t>{int64_t{1} << 31, 1});
+      ASSERT_TRUE(call.run(name).ok());
+      EXPECT_FALSE(call.accepted) << name;
+    }
 }
 
 TEST(ConvNhwc, PackedWeightsServeChangingShapes) {

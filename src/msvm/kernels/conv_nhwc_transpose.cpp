@@ -226,7 +226,7 @@ Status fast_transpose(KernelCall& call) {
 bool nhwc_transpose_fits(const KernelCall& call) {
   for (int64_t s : call.attrs.get_ints("strides"))
     if (s > 64) return false;
-  return is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]);
+  return conv_window_fits(call) && is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]);
 }
 double nhwc_transpose_work(const KernelCall& call) {
   const double filters = static_cast<double>(std::max<int64_t>(1, call.inputs[1]->shape[1]));

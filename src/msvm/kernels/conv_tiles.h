@@ -9,6 +9,14 @@ namespace msvm {
 /// Packed weights: panels of 16 output channels; element (k, channel) of a panel at k * 16 + channel % 16, missing channels are zeros.
 constexpr int64_t kConvPanel = 16;
 
+/// What a tile does to a value before it stores it; NaN stays.
+enum class ConvClamp : uint8_t {
+  kNone,
+  kBounds,   // min(max(v, low), high)
+  kGate,     // g = min(max(low * v + high, 0), 1)
+  kGated,    // v * g
+};
+
 /// A run of steps of the sum that lie side by side in the image.
 struct ConvSegment {
   int64_t a = 0;  // floats from a pixel's base to the run (strided tiles)
@@ -16,7 +24,7 @@ struct ConvSegment {
   int64_t n = 0;
 };
 
-/// c[i][j] = (accumulate ? c : 0) + one fma chain over the segments, k ascending; then what is there of bias, residual and bounds.
+/// c[i][j] = (accumulate ? c : 0) + one fma chain over the segments, k ascending; then what is there of bias, residual and clamp.
 struct ConvTile {
   const float* a = nullptr;              // strided tiles: base of the first pixel
   int64_t a_row = 0;                     // floats from pixel to pixel
@@ -33,7 +41,7 @@ struct ConvTile {
   const float* bias = nullptr;
   const float* residual = nullptr;       // added after the bias
   int64_t residual_row = 0;
-  bool bounded = false;                  // min(max(v, low), high), NaN stays
+  ConvClamp clamp = ConvClamp::kNone;
   float low = 0, high = 0;
 };
 
@@ -55,7 +63,8 @@ struct DepthwiseTile {
   const float* bias = nullptr;
   const float* residual = nullptr;
   int64_t residual_row = 0;
-  float low = 0, high = 0;   // min(max(v, low), high), NaN stays
+  ConvClamp clamp = ConvClamp::kNone;
+  float low = 0, high = 0;
   // Windows whose columns lie side by side: `taps` are the first ones of each row; the others follow at these distances.
   int64_t x_column = 0, w_column = 0;
 };

@@ -9,6 +9,7 @@ namespace msvm {
 namespace {
 constexpr int kRegisters = 32;
 }
+#include "msvm/kernels/conv_clamp.inc"
 #include "msvm/kernels/conv_depthwise_tiles.inc"
 #include "msvm/kernels/conv_narrow_tiles.inc"
 #include "msvm/kernels/conv_tiles.inc"

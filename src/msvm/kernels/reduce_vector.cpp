@@ -1,5 +1,5 @@
 // f32 sums, means and extremes in vectors, where the reduced elements form rows or the results lie side by side: whichever of both
-// the strides offer. Sums: f32 over short runs, those in f64, in an order that sizes and strides fix.
+// the strides offer. Sums: f32 over short runs, those in f64, in an order that sizes and strides fix. Rows of at most 32 elements in f32.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,6 +38,27 @@ struct Folder {
   }
 };
 
+constexpr int64_t kShortRow = 32;
+
+/// Rows of few elements, turned so that vectors run over the rows: f32, a chain in the order of the elements.
+void short_rows(const Folder& fold, const FloatRows& x, float* y, int64_t step) {
+  constexpr int64_t kColumns = 64;
+  alignas(64) float turned[kShortRow * kColumns], result[kColumns];
+  const float divisor = fold.kind == Kind::kMean ? static_cast<float>(x.c) : 1.0f;
+  for (int64_t i = 0; i < x.n; i += kColumns) {
+    const int64_t m = std::min(kColumns, x.n - i);
+    fold.k.transpose({x.data + i * x.row, x.row, m, x.c}, turned, m);
+    if (is_sum(fold.kind)) {
+      const float* first = turned;
+      fold.k.sum_pool({.rows = &first, .row_taps = 1, .column_taps = x.c, .tap_step = m, .channels = m, .n = 1, .out = result, .divisor = divisor});
+    } else {
+      std::copy_n(turned, m, result);
+      (fold.kind == Kind::kMax ? fold.k.max_columns : fold.k.min_columns)({turned, m, x.c, m}, result);
+    }
+    for (int64_t j = 0; j < m; ++j) y[(i + j) * step] = result[j];
+  }
+}
+
 Status reduce_rows(KernelCall& call, const ReduceAxes& s, const Folder& fold) {
   const float* x = call.inputs[0]->as<float>();
   float* y = call.outputs[0]->as<float>();
@@ -46,10 +67,14 @@ Status reduce_rows(KernelCall& call, const ReduceAxes& s, const Folder& fold) {
   auto finish = [&](double v) { return static_cast<float>(fold.kind == Kind::kMean ? v / static_cast<double>(count) : v); };
   const int64_t items = s.kept.count * parts;
   const bool one_run = s.reduced.rank <= 1;
-  const double ns = static_cast<double>(part) * 0.05 + 10;
+  const double ns = static_cast<double>(part) * 0.05 + (one_run && count <= kShortRow ? 1 : 10);
   call.workers.parallel_for(items, grain_for(items, ns), [&](int64_t begin, int64_t end) {
     int64_t i = begin;
     // Whole results along the nest of kept axes; with parts one after the other.
+    if (parts == 1 && one_run && count <= kShortRow) {
+      walk_rows(s.kept, begin, end, [&](int64_t n, const std::array<int64_t, 2>& at) { short_rows(fold, {x + at[1], s.kept.inner_stride(1), n, count}, y + at[0], s.kept.inner_stride(0)); });
+      return;
+    }
     if (parts == 1) {
       walk_rows(s.kept, begin, end, [&](int64_t n, const std::array<int64_t, 2>& at) {
         for (int64_t j = 0; j < n; ++j) {

@@ -21,6 +21,7 @@ inline Vec splat(float v) { return _mm256_set1_ps(v); }
 inline Vec zero() { return _mm256_setzero_ps(); }
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
 inline Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
+inline Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
 inline Vec max(Vec a, Vec b) { return _mm256_max_ps(a, b); }  // b where either is NaN
 inline Vec min(Vec a, Vec b) { return _mm256_min_ps(a, b); }
 

@@ -1,4 +1,5 @@
 // Batch normalisation and per-channel factors and sums: into the weights of the convolution before, else spelt as Mul and Add.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -51,7 +52,7 @@ std::optional<Affine> batch_normalization(ValueGraph& g, const Instr& i) {
 
 std::optional<Affine> as_affine(ValueGraph& g, const Node& n, Reg x) {
   const Instr& i = n.instr;
-  if (i.op != Opcode::kOpCall || i.attrs.has("precision") || i.attrs.get_int("fusion", 1) == 0) return std::nullopt;
+  if (i.op != Opcode::kOpCall || !may_fuse(i)) return std::nullopt;
   if (i.text == "BatchNormalization") return i.uses[0] == x ? batch_normalization(g, i) : std::nullopt;
   const bool mul = i.text == "Mul", add = i.text == "Add", sub = i.text == "Sub", div = i.text == "Div";
   if ((!mul && !add && !sub && !div) || (i.uses[0] == x && i.uses[1] == x)) return std::nullopt;
@@ -67,7 +68,7 @@ std::optional<Affine> as_affine(ValueGraph& g, const Node& n, Reg x) {
 
 bool finite(const std::vector<double>& v) {
   for (double d : v)
-    if (!std::isfinite(d)) return false;
+    if (!std::isfinite(static_cast<float>(d))) return false;
   return true;
 }
 
@@ -79,13 +80,15 @@ class ConvFold {
 
   void run() {
     const Reg out = ValueGraph::output(*conv_);
-    if (out == kNoReg || !g_.plain(out)) return;
+    if (out == kNoReg || !g_.plain(out) || !may_fuse(conv_->instr)) return;
     const Constant* w = g_.constant(conv_->instr.uses[1]);
     bias_ = conv_->instr.uses.size() > 2 ? conv_->instr.uses[2] : kNoReg;
     if (!floats(w) || (bias_ != kNoReg && !floats(g_.constant(bias_)))) return;
     if (transposed_ && conv_->instr.attrs.get_int("group", 1) != 1) return;
     const auto shape = sizes(w->type);
     channels_ = transposed_ ? shape[1] : shape[0];
+    count_ = element_count(shape);
+    if (count_ > 0) inner_ = count_ / (transposed_ ? shape[0] : 1) / channels_;
     Affine total{std::vector<double>(static_cast<size_t>(channels_), 1.0), std::vector<double>(static_cast<size_t>(channels_), 0.0)};
     std::vector<Node*> folded;
     for (Reg value = out; g_.single_use(value);) {
@@ -94,11 +97,14 @@ class ConvFold {
       if (next->block != conv_->block || result == kNoReg || !g_.plain(result) || g_.type(result).shape != g_.type(out).shape) break;
       auto a = as_affine(g_, *next, value);
       if (!a || !fits(*a) || !finite(a->scale) || !finite(a->shift)) break;
+      Affine more = total;
       for (int64_t c = 0; c < channels_; ++c) {
         auto i = static_cast<size_t>(c);
-        total.scale[i] *= at(a->scale, c);
-        total.shift[i] = total.shift[i] * at(a->scale, c) + at(a->shift, c);
+        more.scale[i] *= at(a->scale, c);
+        more.shift[i] = more.shift[i] * at(a->scale, c) + at(a->shift, c);
       }
+      if (!representable(more)) break;
+      total = std::move(more);
       folded.push_back(next);
       value = result;
     }
@@ -108,6 +114,24 @@ class ConvFold {
  private:
   bool fits(const Affine& a) const {
     return (a.scale.size() == 1 || static_cast<int64_t>(a.scale.size()) == channels_) && (a.shift.size() == 1 || static_cast<int64_t>(a.shift.size()) == channels_);
+  }
+
+  /// Of a weight, by its place.
+  size_t channel_of(int64_t i) const { return static_cast<size_t>(i / inner_ % channels_); }
+
+  /// No finite weight or bias leaves the range of a float.
+  bool representable(const Affine& a) {
+    const float* w = floats(g_.constant(conv_->instr.uses[1]));
+    const float* old = bias_ != kNoReg ? floats(g_.constant(bias_)) : nullptr;
+    auto overflows = [](float was, double now) { return std::isfinite(was) && !std::isfinite(static_cast<float>(now)); };
+    if (largest_.empty()) {
+      largest_.assign(static_cast<size_t>(channels_), 0);
+      for (int64_t i = 0; i < count_; ++i)
+        if (std::isfinite(w[i])) largest_[channel_of(i)] = std::max(largest_[channel_of(i)], std::fabs(w[i]));
+    }
+    for (size_t c = 0; c < largest_.size(); ++c)
+      if (overflows(largest_[c], static_cast<double>(largest_[c]) * a.scale[c]) || overflows(old ? old[c] : 0, (old ? static_cast<double>(old[c]) * a.scale[c] : 0) + a.shift[c])) return false;
+    return true;
   }
 
   void apply(const Affine& a, const std::vector<int64_t>& shape, const std::vector<Node*>& folded) {
@@ -120,13 +144,12 @@ class ConvFold {
     if (scaled) {
       const Constant* w = g_.constant(conv_->instr.uses[1]);
       Constant c = new_constant(g_, w->name, DType::kF32, shape);
-      const int64_t n = element_count(shape), outer = transposed_ ? shape[0] : 1, inner = channels_ == 0 || outer == 0 ? 0 : n / outer / channels_;
       const float* from = floats(w);
       float* to = mutable_floats(c);
-      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(static_cast<double>(from[i]) * a.scale[static_cast<size_t>(i / inner % channels_)]);
+      for (int64_t i = 0; i < count_; ++i) to[i] = static_cast<float>(static_cast<double>(from[i]) * a.scale[channel_of(i)]);
       call.uses[1] = g_.add_constant(std::move(c));
     }
-    Constant b = new_constant(g_, bias_ != kNoReg ? g_.constant(bias_)->name : g_.function().regs[static_cast<size_t>(ValueGraph::output(*folded.back()))].name + ".bias", DType::kF32, {channels_});
+    Constant b = new_constant(g_, bias_ != kNoReg ? g_.constant(bias_)->name : g_.constant(conv_->instr.uses[1])->name + ".bias", DType::kF32, {channels_});
     const float* old = bias_ != kNoReg ? floats(g_.constant(bias_)) : nullptr;
     for (int64_t c = 0; c < channels_; ++c) {
       auto i = static_cast<size_t>(c);
@@ -142,13 +165,15 @@ class ConvFold {
   Node* conv_;
   const bool transposed_;
   Reg bias_ = kNoReg;
-  int64_t channels_ = 0;
+  int64_t channels_ = 0, count_ = 0, inner_ = 1;
+  std::vector<float> largest_;  // of the finite weights, by channel
 };
 
 /// A batch normalisation that found no convolution: Mul and Add, which fuse with what is around them.
 void spell_out(ValueGraph& g, Node& n) {
   const Reg out = ValueGraph::output(n);
   if (out == kNoReg || !g.plain(out) || g.type(out).dtype != DType::kF32 || g.type(out).rank() < 2) return;
+  if (!may_fuse(n.instr)) return;
   auto a = batch_normalization(g, n.instr);
   if (!a || !finite(a->scale) || !finite(a->shift)) return;
   std::vector<int64_t> shape(static_cast<size_t>(g.type(out).rank()) - 1, 1);

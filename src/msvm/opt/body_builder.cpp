@@ -52,7 +52,7 @@ std::optional<Elementwise> translate(const ValueGraph& g, const Instr& i) {
 
 std::optional<Elementwise> as_elementwise(const ValueGraph& g, const Node& n) {
   const Instr& i = n.instr;
-  if (i.op != Opcode::kOpCall || i.uses.empty() || i.attrs.has("precision") || i.attrs.get_int("fusion", 1) == 0) return std::nullopt;
+  if (i.op != Opcode::kOpCall || i.uses.empty() || !may_fuse(i)) return std::nullopt;
   const Reg out = ValueGraph::output(n);
   if (out == kNoReg || !g.plain(out)) return std::nullopt;
   auto& graph = const_cast<ValueGraph&>(g);

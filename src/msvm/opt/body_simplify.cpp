@@ -7,7 +7,11 @@
 namespace msvm::opt {
 namespace {
 
-bool near(float a, double b) { return std::fabs(static_cast<double>(a) - b) <= 2e-6 * std::fabs(b); }
+/// Numbers that a float holds are meant exactly; of others (1/6, sqrt 2) programs write down some digits.
+bool near(float a, double b) {
+  const double d = std::fabs(static_cast<double>(a) - b);
+  return static_cast<double>(static_cast<float>(b)) == b ? d == 0 : d <= 2e-6 * std::fabs(b);
+}
 
 class Simplifier {
  public:

@@ -8,7 +8,7 @@ void copies_pass(ValueGraph& g, const PassContext&) {
     if (n.instr.op != Opcode::kTensorCopy) return;
     const Reg from = n.instr.uses[0], to = n.instr.outs[0];
     const Node* destination = g.def(to);
-    if (!destination || destination->instr.op != Opcode::kTensorAlloc || !g.is_tensor(from)) return;
+    if (g.writer(to) != &n || !destination || destination->instr.op != Opcode::kTensorAlloc || !g.is_tensor(from)) return;
     TensorType a = g.type(from), b = g.type(to);
     if (a.strided || a.filled || !(a.layout == b.layout) || !(a.device == b.device) || a.dtype != b.dtype || a.shape != b.shape) return;
     for (const Node* reader : g.readers(to))

@@ -50,6 +50,7 @@ void cse_pass(ValueGraph& g, const PassContext&) {
       }
       const Reg kept = n.instr.op == Opcode::kOpCall ? ValueGraph::output(*earlier) : earlier->instr.defs[0];
       if (!(g.type(kept) == g.type(result))) continue;
+      earlier->instr.debug = g.merge_debug({&n, earlier});
       g.replace_reads(result, kept);
       if (n.instr.op == Opcode::kOpCall) {
         Node* destination = g.def(result);

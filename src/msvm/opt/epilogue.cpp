@@ -14,7 +14,7 @@ bool f32_tensor(ValueGraph& g, Reg r) { return r != kNoReg && g.is_tensor(r) && 
 /// The product or convolution as a fused operator without a body; nothing if it can't be one.
 bool fused_head(ValueGraph& g, const Node& n, Instr& call) {
   const Instr& i = n.instr;
-  if (i.op != Opcode::kOpCall || i.attrs.has("precision") || i.attrs.get_int("fusion", 1) == 0 || !f32_tensor(g, ValueGraph::output(n)) || !g.plain(ValueGraph::output(n))) return false;
+  if (i.op != Opcode::kOpCall || !may_fuse(i) || !f32_tensor(g, ValueGraph::output(n)) || !g.plain(ValueGraph::output(n))) return false;
   if (i.uses.size() < 2 || !f32_tensor(g, i.uses[0]) || !f32_tensor(g, i.uses[1])) return false;
   call = {.op = Opcode::kOpCall, .uses = i.uses};
   call.uses.resize(3, kNoReg);
@@ -50,7 +50,7 @@ void take_bias(ValueGraph& g, Instr& call, BodyBuilder& b, Reg head_output) {
     const Dim columns = g.type(head_output).shape.back();
     Reg bias = kNoReg;
     if (t.rank() == 1 && t.shape[0] == columns && !t.strided) bias = r;
-    else if (const Constant* c = g.constant(r); floats(c) && columns.is_const() && t.shape.back() == columns && element_count(sizes(c->type)) == columns.value())
+    else if (const Constant* c = g.constant(r); floats(c) && t.rank() > 0 && columns.is_const() && t.shape.back() == columns && element_count(sizes(c->type)) == columns.value())
       bias = g.add_constant(reshaped_constant(g, *c, {columns.value()}));
     if (bias == kNoReg) return;
     // The product itself is read elsewhere in the body: it would get the bias too.

@@ -8,8 +8,6 @@
 namespace msvm::opt {
 namespace {
 
-constexpr int64_t kMostBytes = 32 << 20;  // of a result that is larger than what it was made from
-
 std::vector<int64_t> row_major_strides(const std::vector<int64_t>& shape) {
   std::vector<int64_t> s(shape.size(), 1);
   for (size_t a = shape.size(); a-- > 1;) s[a - 1] = s[a] * shape[a];
@@ -31,8 +29,8 @@ bool describe_view(const Instr& view, const std::vector<int64_t>& from, std::vec
         const int64_t step = view.imms[k + 1], begin = dim(k), end = dim(k + 1);
         if (begin < 0 || end < begin || end > from[axis]) return false;
         offset += begin * strides[axis];
-        shape[axis] = (end - begin + step - 1) / step;
-        strides[axis] *= step;
+        shape[axis] = (end - begin) / step + ((end - begin) % step != 0);
+        if (shape[axis] > 1) strides[axis] *= step;
       }
       return true;
     case ViewKind::kTranspose: {
@@ -69,7 +67,15 @@ void copy_elements(const std::byte* from, const std::vector<int64_t>& shape, con
   }
 }
 
-void fold_view(ValueGraph& g, Node& n) {
+/// Takes a constant of that many elements from the room there is.
+bool takes(int64_t& room, int64_t elements, DType dtype) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(elements, static_cast<int64_t>(dtype_bytes(dtype)), &bytes) || bytes > room) return false;
+  room -= bytes;
+  return true;
+}
+
+void fold_view(ValueGraph& g, Node& n, int64_t& room) {
   const Constant* source = g.constant(n.instr.uses[0]);
   if (!source || source->type.dtype == DType::kString) return;
   const Reg result = n.instr.defs[0];
@@ -85,6 +91,7 @@ void fold_view(ValueGraph& g, Node& n) {
   std::vector<int64_t> shape, strides;
   int64_t offset = 0;
   if (!describe_view(n.instr, sizes(source->type), shape, strides, offset) || shape != *wanted) return;
+  if (!takes(room, element_count(shape), source->type.dtype)) return;
   Constant c = new_constant(g, source->name, source->type.dtype, shape);
   const int64_t size = dtype_bytes(c.type.dtype);
   copy_elements(source->data + offset * size, shape, strides, size, const_cast<std::byte*>(c.data));
@@ -92,7 +99,7 @@ void fold_view(ValueGraph& g, Node& n) {
   g.remove(n);
 }
 
-void fold_call(ValueGraph& g, Node& n, Evaluator& evaluator) {
+void fold_call(ValueGraph& g, Node& n, Evaluator& evaluator, int64_t& room) {
   const Instr& call = n.instr;
   const OpSchema* op = find_op(call.text);
   const Reg out = ValueGraph::output(n);
@@ -101,17 +108,14 @@ void fold_call(ValueGraph& g, Node& n, Evaluator& evaluator) {
   auto shape = constant_sizes(type);
   if (!shape || type.dtype == DType::kString || type.layout != Layout::kRowMajor || !(type.device == Device{})) return;
   std::vector<const Constant*> inputs;
-  int64_t bytes = 0;
   for (Reg r : call.uses) {
     const Constant* c = g.constant(r);
     if (r != kNoReg && !c) return;
     inputs.push_back(c);
-    if (c) bytes += static_cast<int64_t>(c->bytes);
   }
   for (Dim d : call.dims)
     if (!d.is_const()) return;
-  const int64_t elements = element_count(*shape);
-  if (elements > INT64_MAX / 16 || (elements * dtype_bytes(type.dtype) > kMostBytes && elements * dtype_bytes(type.dtype) > bytes)) return;
+  if (!takes(room, element_count(*shape), type.dtype)) return;
   auto result = evaluator.evaluate(call, inputs, type);
   if (!result.ok()) return;
   result->name = g.function().regs[static_cast<size_t>(out)].name;
@@ -125,8 +129,8 @@ void fold_call(ValueGraph& g, Node& n, Evaluator& evaluator) {
 
 void fold_pass(ValueGraph& g, const PassContext& context) {
   for_each_node(g, [&](Node& n) {
-    if (n.instr.op == Opcode::kTensorView) fold_view(g, n);
-    else if (n.instr.op == Opcode::kOpCall && context.evaluator) fold_call(g, n, *context.evaluator);
+    if (n.instr.op == Opcode::kTensorView) fold_view(g, n, *context.constant_bytes);
+    else if (n.instr.op == Opcode::kOpCall && context.evaluator) fold_call(g, n, *context.evaluator, *context.constant_bytes);
   });
 }
 

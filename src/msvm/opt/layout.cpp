@@ -81,18 +81,19 @@ class LayoutChoice {
   void call(Node& n) {
     const Reg out = ValueGraph::output(n);
     const Reg first = n.instr.uses.empty() ? kNoReg : n.instr.uses[0];
-    if (out == kNoReg || !g_.plain(out) || g_.def(out) == &n || !g_.is_tensor(out) || !g_.is_tensor(first)) return all_row_major(n);
+    if (out == kNoReg || n.instr.outs[0] != out || !g_.plain(out) || !g_.is_tensor(out) || !g_.is_tensor(first)) return all_row_major(n);
     const Rule rule = rule_of(n.instr, g_.type(first).rank());
     if (rule == Rule::kReduce && (g_.type(out).rank() < 3 || without_extent(g_.type(out)))) return;
     const int rank = g_.type(out).rank();
     if (rank < 3 || rank > 5 || !wants(n, rule, out)) return all_row_major(n);
     TensorType t = g_.type(out);
-    if (!without_extent(t) && !(rule == Rule::kConvolution && left_at_once(out))) t.layout = Layout::kNhwc;
+    if (!without_extent(t)) t.layout = Layout::kNhwc;
     g_.set_type(out, t);
     for (Reg r : std::vector<Reg>(n.instr.uses)) {
       if (r == kNoReg) continue;
       const bool weights = rule == Rule::kConvolution && r == n.instr.uses[1];
       const bool whole = rule == Rule::kConcat || (r == first && rule != Rule::kElementwise) || spans(r, t);
+      if (weights && r != first && is_nhwc(r)) g_.replace_read(n, r, row_major(n, r));
       if (!whole || weights || (rule == Rule::kConvolution && r == first && reads_image(n))) continue;
       const Reg better = channels_last(n, r);
       if (better != r) g_.replace_read(n, r, better);
@@ -119,21 +120,6 @@ class LayoutChoice {
     for (size_t a = 0; a < result.shape.size(); ++a)
       if (g_.type(r).shape[a].is_const(1) && !result.shape[a].is_const(1)) return false;
     return true;
-  }
-
-  /// Whoever reads it wants it row-major: a convolution then lays its result out so itself, strip by strip.
-  bool left_at_once(Reg out) {
-    const auto& readers = g_.readers(out);
-    return std::all_of(readers.begin(), readers.end(), [&](const Node* n) {
-      const Instr& i = n->instr;
-      if (i.op == Opcode::kTensorView) return view_kind(i) == ViewKind::kBroadcast || view_kind(i) == ViewKind::kUnsqueeze || (view_kind(i) == ViewKind::kReshape && !transposed_after(*n));
-      return i.op == Opcode::kReturn || (i.op == Opcode::kOpCall && rule_of(i, g_.type(out).rank()) == Rule::kRowMajor);
-    });
-  }
-
-  bool transposed_after(const Node& reshape) {
-    const auto& readers = g_.readers(reshape.instr.defs[0]);
-    return std::all_of(readers.begin(), readers.end(), [](const Node* n) { return n->instr.op == Opcode::kTensorView && view_kind(n->instr) == ViewKind::kTranspose; });
   }
 
   /// A first layer: few channels of one group, row-major.
@@ -234,7 +220,8 @@ class LayoutChoice {
 
   /// The transpose spells the order out; dense where that is the order in memory.
   void transposed(Node& n, TensorType t) {
-    const TensorType& from = g_.type(n.instr.uses[0]);
+    const TensorType from = g_.type(n.instr.uses[0]);
+    const bool dense = !t.strided;
     t.strided = from.strided;
     int64_t last = -1;
     for (int64_t a : n.instr.imms) {
@@ -243,6 +230,7 @@ class LayoutChoice {
       t.strided |= place < last;
       last = place;
     }
+    if (dense && t.strided) return all_row_major(n);  // its readers count on that
     g_.set_type(n.instr.defs[0], t);
   }
 
@@ -277,6 +265,8 @@ class LayoutChoice {
 }  // namespace
 
 void layout_pass(ValueGraph& g, const PassContext& context) {
+  for (const Register& r : g.function().regs)
+    if (r.type.tensor.layout != Layout::kRowMajor) return;  // somebody has chosen already
   LayoutChoice(g).run();
   copies_pass(g, context);  // of what is dense now
 }

@@ -10,7 +10,7 @@ namespace {
 /// ReduceMean over the last axis, kept: its input.
 Reg mean_of(ValueGraph& g, Reg r) {
   Node* n = g.call_of(r, "ReduceMean");
-  if (!n || !g.is_tensor(n->instr.uses[0])) return kNoReg;
+  if (!n || !may_fuse(n->instr) || !g.is_tensor(n->instr.uses[0])) return kNoReg;
   const auto& axes = n->instr.attrs.get_ints("axes");
   const int rank = g.type(n->instr.uses[0]).rank();
   if (axes.size() != 1 || (axes[0] != -1 && axes[0] != rank - 1) || n->instr.attrs.get_int("keepdims", 1) != 1) return kNoReg;
@@ -37,29 +37,30 @@ void match(ValueGraph& g, Node& quotient) {
   const Reg difference = quotient.instr.uses[0];
   Node* root = g.call_of(quotient.instr.uses[1], "Sqrt");
   Node* sum = root ? g.call_of(root->instr.uses[0], "Add") : nullptr;
-  if (!sum) return;
+  if (!sum || !may_fuse(quotient.instr) || !may_fuse(root->instr) || !may_fuse(sum->instr)) return;
   for (int k = 0; k < 2; ++k) {
     auto epsilon = scalar(g.constant(sum->instr.uses[static_cast<size_t>(k)]));
     const Reg squares = mean_of(g, sum->instr.uses[static_cast<size_t>(1 - k)]);
-    if (!epsilon || squares == kNoReg) continue;
+    if (!epsilon || !(*epsilon >= 0) || !std::isfinite(*epsilon) || squares == kNoReg) continue;
     Node* power = g.call_of(squares, "Pow");
     Node* product = g.call_of(squares, "Mul");
     const bool square = power ? power->instr.uses[0] == difference && scalar(g.constant(power->instr.uses[1])) == 2.0
                               : product && product->instr.uses[0] == difference && product->instr.uses[1] == difference;
-    Node* minus = square ? g.call_of(difference, "Sub") : nullptr;
-    if (!minus || mean_of(g, minus->instr.uses[1]) != minus->instr.uses[0]) continue;
+    Node* minus = square && may_fuse((power ? power : product)->instr) ? g.call_of(difference, "Sub") : nullptr;
+    if (!minus || !may_fuse(minus->instr) || mean_of(g, minus->instr.uses[1]) != minus->instr.uses[0]) continue;
     const Reg x = minus->instr.uses[0];
     const Dim last = g.type(x).shape.back();
     if (!last.is_const() || g.type(x).shape != g.type(out).shape) continue;
     // Scale and shift, if they are constants along the axis.
     Node* end = &quotient;
     Reg scale = kNoReg, shift = kNoReg;
-    std::vector<const Node*> origins{minus, sum, root, &quotient};
+    std::vector<const Node*> origins{g.call_of(minus->instr.uses[1]), minus, power ? power : product, g.call_of(sum->instr.uses[static_cast<size_t>(1 - k)]), sum, root, &quotient};
     for (const char* op : {"Mul", "Add"}) {
       const Reg value = ValueGraph::output(*end);
       if (!g.single_use(value)) break;
       Node* next = g.readers(value)[0];
-      if (!is_call(next, op) || next->block != quotient.block || !g.plain(ValueGraph::output(*next))) {
+      if (!is_call(next, op) || next->block != quotient.block || !may_fuse(next->instr) || !g.plain(ValueGraph::output(*next)) ||
+          g.type(ValueGraph::output(*next)).shape != g.type(out).shape) {
         if (scale == kNoReg) continue;
         break;
       }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "msvm/opt/passes.h"
 
@@ -42,10 +43,30 @@ void drop_unused_constants(Module& m) {
           }
           i.imms[0] = to;
         }
-  std::unordered_map<std::string, int> names;
-  for (Constant& c : kept)
-    if (int n = names[c.name]++; n > 0) c.name = fmt::format("{}.{}", c.name, n);
+  std::unordered_set<std::string> names;
+  std::unordered_map<std::string, int> count;
+  for (Constant& c : kept) {
+    const std::string stem = c.name;
+    while (!c.name.empty() && !names.insert(c.name).second) c.name = fmt::format("{}.{}", stem, ++count[stem]);
+  }
   m.constants = std::move(kept);
+}
+
+/// Fused operators are of the domain "msvm".
+void declare_operators(Module& m) {
+  if (m.opsets.empty() || std::any_of(m.opsets.begin(), m.opsets.end(), [](const OpsetVersion& o) { return o.domain == "msvm"; })) return;
+  for (const Function& f : m.functions)
+    for (const Block& b : f.blocks)
+      for (const Instr& i : b.instrs)
+        if (i.op == Opcode::kOpCall && i.text.starts_with("msvm.")) return m.opsets.push_back({"msvm", kMsvmOpset});
+}
+
+/// What folding may add: as much as there is, and some more.
+int64_t room_for_constants(const Module& m) {
+  constexpr int64_t kSome = 32 << 20;
+  size_t bytes = 0;
+  for (const Constant& c : m.constants) bytes += c.bytes;
+  return kSome + 2 * static_cast<int64_t>(std::min<size_t>(bytes, size_t{1} << 60));
 }
 
 }  // namespace
@@ -69,7 +90,8 @@ Result<Module> optimize(const VerifiedModule& verified, const OptOptions& option
     if (p == std::end(kPasses)) return invalid_argument(fmt::format("there is no pass {}; there are {}", name, fmt::join(pass_names(), ", ")));
     passes.push_back(p);
   }
-  const opt::PassContext context{options, evaluator};
+  int64_t room = room_for_constants(m);
+  const opt::PassContext context{options, evaluator, &room};
   for (size_t f = 0; f < m.functions.size(); ++f) {
     opt::ValueGraph graph(m, static_cast<int32_t>(f));
     for (const Pass* p : passes) {
@@ -79,6 +101,7 @@ Result<Module> optimize(const VerifiedModule& verified, const OptOptions& option
     MSVM_RETURN_IF_ERROR(graph.store());
   }
   drop_unused_constants(m);
+  declare_operators(m);
   m.opt_level = options.level;
   return m;
 }

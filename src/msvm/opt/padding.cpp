@@ -7,7 +7,7 @@ namespace {
 
 void merge(ValueGraph& g, Node& conv) {
   Node* pad = g.call_of(conv.instr.uses[0], "Pad");
-  if (!pad || !g.single_use(conv.instr.uses[0]) || g.type(conv.instr.uses[0]).dtype != DType::kF32 || !g.is_tensor(pad->instr.uses[0])) return;
+  if (!pad || !may_fuse(pad->instr) || !may_fuse(conv.instr) || !g.single_use(conv.instr.uses[0]) || g.type(conv.instr.uses[0]).dtype != DType::kF32 || !g.is_tensor(pad->instr.uses[0])) return;
   const Instr& p = pad->instr;
   if (p.attrs.get_string("mode", "constant") != "constant") return;
   if (p.uses.size() > 1 && p.uses[1] != kNoReg && scalar(g.constant(p.uses[1])) != 0.0) return;
@@ -25,7 +25,8 @@ void merge(ValueGraph& g, Node& conv) {
       if (p.dims[k].value() != 0) return;
       continue;
     }
-    pads[(k < rank ? 0 : spatial) + axis - 2] += p.dims[k].value();
+    int64_t& to = pads[(k < rank ? 0 : spatial) + axis - 2];
+    if (__builtin_add_overflow(to, p.dims[k].value(), &to)) return;
   }
   Instr call = conv.instr;
   call.uses[0] = p.uses[0];

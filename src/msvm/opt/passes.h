@@ -7,7 +7,8 @@ namespace msvm::opt {
 
 struct PassContext {
   const OptOptions& options;
-  Evaluator* evaluator;  // may be null
+  Evaluator* evaluator;     // may be null
+  int64_t* constant_bytes;  // what new constants may still take in the whole module
 };
 
 #define MSVM_OPT_PASSES(X)                                                                                                  \
@@ -19,7 +20,8 @@ struct PassContext {
   X(padding, "Pad with zeros goes into the convolution behind it")                                                          \
   X(epilogue, "bias, residual and activations go into msvm.Conv and msvm.MatMul")                                           \
   X(pointwise, "groups of elementwise operators become msvm.Pointwise")                                                     \
-  X(layout, "tensors between convolutions lie channels-last")
+  X(layout, "tensors between convolutions lie channels-last")                                                               \
+  X(concat, "calls write straight into their part of a Concat along channels")
 
 #define X(name, doc) void name##_pass(ValueGraph& g, const PassContext& context);
 MSVM_OPT_PASSES(X)

@@ -55,7 +55,9 @@ void pointwise_pass(ValueGraph& g, const PassContext&) {
     if (group.size() - first < 2) continue;
     group.erase(group.begin(), group.begin() + static_cast<long>(first));
     simplify_body(b.body(), b.inputs(), 0);
-    if (b.inputs().empty()) continue;
+    // A constant of one element and many axes may have given the result its rank.
+    const int rank = g.type(ValueGraph::output(*sink)).rank();
+    if (std::none_of(b.inputs().begin(), b.inputs().end(), [&](Reg r) { return g.type(r).rank() == rank; })) continue;
     Instr call{.op = Opcode::kOpCall, .uses = b.inputs(), .text = "msvm.Pointwise"};
     call.attrs.set("body", print_body(b.body()));
     call.debug = g.merge_debug(std::vector<const Node*>(group.begin(), group.end()));

@@ -25,6 +25,7 @@ ValueGraph::ValueGraph(Module& module, int32_t function)
       if (i.op == Opcode::kTensorFree) continue;
       Node& n = blocks_[b].emplace_back();
       n.instr = std::move(i);
+      if (n.instr.op == Opcode::kTensorAlloc) n.instr.uses.clear();  // an in-place hint: what it names may go
       n.block = static_cast<BlockId>(b);
       n.place = std::prev(blocks_[b].end());
     }
@@ -44,8 +45,7 @@ void ValueGraph::add_edges(Node& n) {
   for (Reg r : n.instr.defs) info_[static_cast<size_t>(r)].def = &n;
   if (writes(n.instr))
     for (Reg r : n.instr.outs)
-      if (r != kNoReg) info_[static_cast<size_t>(r)].writer = &n;
-  if (n.instr.op == Opcode::kTensorAlloc) return;  // the in-place hint reads nothing
+      if (r != kNoReg) info_[static_cast<size_t>(r)].writers.push_back(&n);
   for (Reg r : n.instr.uses)
     if (r != kNoReg) info_[static_cast<size_t>(r)].readers.push_back(&n);
 }
@@ -55,8 +55,7 @@ void ValueGraph::drop_edges(Node& n) {
     if (info(r).def == &n) info_[static_cast<size_t>(r)].def = nullptr;
   if (writes(n.instr))
     for (Reg r : n.instr.outs)
-      if (r != kNoReg && info(r).writer == &n) info_[static_cast<size_t>(r)].writer = nullptr;
-  if (n.instr.op == Opcode::kTensorAlloc) return;
+      if (r != kNoReg) std::erase(info_[static_cast<size_t>(r)].writers, &n);
   for (Reg r : n.instr.uses) {
     if (r == kNoReg) continue;
     auto& list = info_[static_cast<size_t>(r)].readers;
@@ -86,9 +85,10 @@ Reg ValueGraph::new_reg(TensorType t, const std::string& name) {
 
 bool ValueGraph::plain(Reg r) const {
   const Info& i = info(r);
-  if (!i.def || !i.writer || i.writer->instr.op != Opcode::kOpCall) return false;
+  const Node* by = writer(r);
+  if (!i.def || !by || by->instr.op != Opcode::kOpCall) return false;
   const Instr& d = i.def->instr;
-  if (i.def != i.writer && d.op != Opcode::kTensorAlloc && !(d.op == Opcode::kTensorCreate && create_kind(d) == CreateKind::kDestination)) return false;
+  if (d.op != Opcode::kTensorAlloc && !(d.op == Opcode::kTensorCreate && create_kind(d) == CreateKind::kDestination)) return false;
   return std::none_of(i.readers.begin(), i.readers.end(), [](const Node* n) { return n->instr.op == Opcode::kTensorResize || is_view(n->instr, ViewKind::kWindow); });
 }
 
@@ -104,7 +104,7 @@ Reg ValueGraph::output(const Node& n) {
 
 Node* ValueGraph::call_of(Reg r) const {
   if (r == kNoReg || !plain(r)) return nullptr;
-  Node* w = info(r).writer;
+  Node* w = writer(r);
   return output(*w) == r ? w : nullptr;
 }
 
@@ -120,7 +120,7 @@ const Constant* ValueGraph::constant(Reg r) const {
 }
 
 bool ValueGraph::available(Reg value, const Node& at) const {
-  const Node* d = info(value).writer ? info(value).writer : info(value).def;
+  const Node* d = writer(value) ? writer(value) : info(value).def;
   if (!d) return false;
   if (d->block == at.block) return d->order < at.order;
   return cfg_.dominates(d->block, at.block);
@@ -185,7 +185,8 @@ Reg ValueGraph::emit_view(Node& at, ViewKind kind, Reg source, std::vector<Dim> 
 
 Node* ValueGraph::replace_call(Node& n, Instr call, TensorType type) {
   const Reg old = output(n);
-  const Reg fresh = emit_call(n, std::move(call), std::move(type), function().regs[static_cast<size_t>(old)].name);
+  const std::string name = function().regs[static_cast<size_t>(old)].name;
+  const Reg fresh = emit_call(n, std::move(call), std::move(type), name);
   replace_reads(old, fresh);
   Node* destination = def(old);
   if (destination != &n) remove(*destination);
@@ -207,15 +208,41 @@ uint32_t ValueGraph::merge_debug(const std::vector<const Node*>& nodes) {
   return static_cast<uint32_t>(table.size()) - 1;
 }
 
-void ValueGraph::remove_dead() {
-  // Who defines a named symbol: the first node whose result has it as a bare size.
+std::unordered_map<SymbolId, Node*> ValueGraph::symbol_definers() {
   std::unordered_map<SymbolId, Node*> definer;
-  for_each_node(*this, [&](Node& n) {
-    for (Reg r : n.instr.defs)
-      if (reg_type(r).kind == RegKind::kTensor)
-        for (Dim d : type(r).shape)
-          if (d.is_symbol()) definer.try_emplace(d.symbol(), &n);
-  });
+  for (const Param& p : function().inputs)
+    if (p.type.kind == RegKind::kTensor)
+      for (Dim d : p.type.tensor.shape)
+        if (d.valid()) DimContext::for_each_symbol(d, [&](SymbolId s) { definer.try_emplace(s, nullptr); });
+  for (BlockId b : cfg_.reverse_post_order())
+    for (Node& n : block(b)) {
+      const bool binds = n.instr.op == Opcode::kOpCall || n.instr.op == Opcode::kTensorPhi || (n.instr.op == Opcode::kTensorCreate && create_kind(n.instr) == CreateKind::kNarrow);
+      for (Reg r : n.instr.defs)
+        if (binds && reg_type(r).kind == RegKind::kTensor)
+          for (Dim d : type(r).shape)
+            if (d.valid() && d.is_symbol()) definer.try_emplace(d.symbol(), &n);
+    }
+  return definer;
+}
+
+bool ValueGraph::sizes_available(const TensorType& t, const Node& at) {
+  const auto definer = symbol_definers();
+  bool all = true;
+  auto known = [&](const Node* n) { return n && (n->block == at.block ? n->order < at.order : cfg_.dominates(n->block, at.block)); };
+  for (Dim d : t.shape)
+    DimContext::for_each_symbol(d, [&](SymbolId s) {
+      const SymbolInfo& i = dims().symbol_info(s);
+      if (i.function == index_) {
+        all = all && i.reg >= 0 && static_cast<size_t>(i.reg) < info_.size() && known(info(i.reg).def);
+      } else if (auto it = definer.find(s); it == definer.end() || it->second) {
+        all = all && it != definer.end() && known(it->second);
+      }
+    });
+  return all;
+}
+
+void ValueGraph::remove_dead() {
+  const auto definer = symbol_definers();
   std::unordered_map<const Node*, bool> live;
   std::vector<Node*> work;
   std::vector<uint8_t> seen(info_.size(), 0);
@@ -242,7 +269,7 @@ void ValueGraph::remove_dead() {
       if (at == kNoReg || seen[static_cast<size_t>(at)]) continue;
       seen[static_cast<size_t>(at)] = 1;
       need_node(info(at).def);
-      need_node(info(at).writer);
+      for (Node* n : info(at).writers) need_node(n);
       for (Dim d : type(at).shape) need_dim(d);
       for (Node* reader : info(at).readers)
         if (is_view(reader->instr, ViewKind::kWindow)) stack.push_back(reader->instr.defs[0]);
@@ -255,8 +282,7 @@ void ValueGraph::remove_dead() {
   while (!work.empty()) {
     Node* n = work.back();
     work.pop_back();
-    for (Reg r : n->instr.uses)
-      if (n->instr.op != Opcode::kTensorAlloc) need_reg(r);
+    for (Reg r : n->instr.uses) need_reg(r);
     for (Dim d : n->instr.dims) need_dim(d);
     for (Reg r : n->instr.outs) need_reg(r);  // a second output stays with the first
     for (Reg r : n->instr.defs)
@@ -277,7 +303,44 @@ Status ValueGraph::store() {
     out.clear();
     for (Node& n : blocks_[b]) out.push_back(std::move(n.instr));
   }
-  return place_ownership(module_, index_);
+  MSVM_RETURN_IF_ERROR(place_ownership(module_, index_));
+  drop_unused_registers();
+  return {};
+}
+
+// Integers keep their numbers, symbols know them by these; what else is used moves up around them.
+void ValueGraph::drop_unused_registers() {
+  Function& f = function();
+  std::vector<uint8_t> used(f.regs.size(), 0), taken(f.regs.size(), 0);
+  auto for_each_operand = [&](auto&& visit) {
+    for (Block& b : f.blocks)
+      for (Instr& i : b.instrs)
+        for (auto* list : {&i.defs, &i.uses, &i.outs})
+          for (Reg& r : *list)
+            if (r != kNoReg) visit(r);
+  };
+  for_each_operand([&](Reg r) { used[static_cast<size_t>(r)] = 1; });
+  std::vector<Reg> place(f.regs.size(), kNoReg);
+  size_t count = 0;
+  for (size_t r = 0; r < f.regs.size(); ++r) {
+    if (f.regs[r].type.kind != RegKind::kI64) continue;
+    place[r] = static_cast<Reg>(r);
+    taken[r] = 1;
+    count = r + 1;
+  }
+  size_t next = 0;
+  for (size_t r = 0; r < f.regs.size(); ++r) {
+    if (!used[r] || place[r] != kNoReg) continue;
+    while (taken[next]) ++next;
+    place[r] = static_cast<Reg>(next++);
+    count = std::max(count, next);
+  }
+  std::vector<Register> kept(count);
+  for (size_t r = 0; r < count; ++r) kept[r].type.kind = RegKind::kBool;  // of a gap
+  for (size_t r = 0; r < f.regs.size(); ++r)
+    if (place[r] != kNoReg) kept[static_cast<size_t>(place[r])] = std::move(f.regs[r]);
+  f.regs = std::move(kept);
+  for_each_operand([&](Reg& r) { r = place[static_cast<size_t>(r)]; });
 }
 
 }  // namespace msvm::opt

@@ -1,8 +1,10 @@
-// A function taken apart for rewriting: pure values without frees and identities, instructions in lists, readers and writers known.
+// A function taken apart for rewriting: pure values without frees, identities and in-place hints, instructions in lists, readers and
+// writers known.
 #pragma once
 #include <list>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "msvm/base/status.h"
@@ -21,7 +23,7 @@ struct Node {
 class ValueGraph {
  public:
   ValueGraph(Module& module, int32_t function);
-  /// Writes the instructions back (without what is dead) and places ownership.
+  /// Writes the instructions back (without what is dead), places ownership and drops registers that nothing names.
   Status store();
 
   Module& module() { return module_; }
@@ -39,12 +41,12 @@ class ValueGraph {
   void set_type(Reg r, TensorType t) { function().regs[static_cast<size_t>(r)].type.tensor = std::move(t); }
   Reg new_reg(TensorType t, const std::string& name = "");
   Node* def(Reg r) const { return info(r).def; }
-  /// The call or copy that writes a destination; null of everything else, and of what windows fill.
-  Node* writer(Reg r) const { return info(r).writer; }
+  /// The call or copy that writes a destination; null of everything else, of what windows fill, and of what several paths write.
+  Node* writer(Reg r) const { return info(r).writers.size() == 1 ? info(r).writers[0] : nullptr; }
   /// Each reading operand once, in any order.
   const std::vector<Node*>& readers(Reg r) const { return info(r).readers; }
   bool single_use(Reg r) const { return info(r).readers.size() == 1; }
-  /// A whole destination of one call: an ALLOC (or CREATE) without windows or resizes, or an output that the call allocates.
+  /// A whole destination that one call writes: an ALLOC (or CREATE) without windows or resizes.
   bool plain(Reg r) const;
   /// The OP_CALL that gives `r` as its only output, `r` being plain; null otherwise.
   Node* call_of(Reg r) const;
@@ -55,6 +57,8 @@ class ValueGraph {
   const Constant* constant(Reg r) const;
   /// Whether `value`'s definition can be read at `at`.
   bool available(Reg value, const Node& at) const;
+  /// Whether every symbol in the sizes of `t` has its value at `at`.
+  bool sizes_available(const TensorType& t, const Node& at);
   bool before(const Node& a, const Node& b) const { return a.order < b.order; }  // of one block
 
   // --- changes; readers and writers stay right
@@ -79,14 +83,17 @@ class ValueGraph {
  private:
   struct Info {
     Node* def = nullptr;
-    Node* writer = nullptr;
+    std::vector<Node*> writers;  // more than one: on different paths
     std::vector<Node*> readers;
   };
   const Info& info(Reg r) const { return info_[static_cast<size_t>(r)]; }
   void add_edges(Node& n);
   void drop_edges(Node& n);
   void renumber(BlockId b);
+  /// Who gives a named symbol its value: null for the inputs, else the first call, PHI or narrowing with a result of that size.
+  std::unordered_map<SymbolId, Node*> symbol_definers();
   void drop_identities();
+  void drop_unused_registers();
 
   Module& module_;
   const int32_t index_;
@@ -106,6 +113,9 @@ void for_each_node(ValueGraph& g, F&& f) {
     }
   }
 }
+
+/// Whether the call may become part of another one; attributes can say no.
+inline bool may_fuse(const Instr& call) { return !call.attrs.has("precision") && call.attrs.get_int("fusion", 1) != 0; }
 
 inline bool is_call(const Node* n, std::string_view op) { return n && n->instr.op == Opcode::kOpCall && n->instr.text == op; }
 
