@@ -205,6 +205,16 @@ TEST(ChannelsLast, Normalizations) {
     }
 }
 
+TEST(ChannelsLast, Lrn) {
+  for (int64_t c : {1, 2, 5, 16, 33})
+    for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 8, 8}, {2, c, 1, 1}, {1, c, 70}})
+      for (int64_t size : {1, 3, 4, 5, 9})
+        for (double beta : {0.75, 0.5}) {
+          const Attributes a = {{"size", size}, {"beta", beta}, {"alpha", 0.7}, {"bias", 1.5}};
+          check({"ref_lrn", {"lrn_f32"}, {x}, x, a, {}, 1e-6}, {Memory::kRowMajor, Memory::kChannelsLast, Memory::kChannelSlice});
+        }
+}
+
 TEST(ChannelsLast, SoftmaxOverChannels) {
   for (int64_t c : {2, 3, 7, 8, 17, 31, 47, 48, 49, 100}) {
     const Shape x = {2, c, 5, 7};
