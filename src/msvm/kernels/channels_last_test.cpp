@@ -144,6 +144,7 @@ TEST(ChannelsLast, GlobalPoolsAndReductions) {
       if (count == 1) continue;
       check({"ref_reducemean", {"reducemean_f32"}, {x}, y, a, {}, 2e-7}, all, false);
       check({"ref_reducesum", {"reducesum_f32"}, {x}, y, a, {}, 1e-6 * std::sqrt(count)}, all, false);
+      check({"ref_reducesumsquare", {"reducesumsquare_f32"}, {x}, y, a, {}, 1e-6}, all, false);
       check({"ref_reducemax", {"reducemax_f32"}, {x}, y, a}, all, false);
       check({"ref_reducemin", {"reducemin_f32"}, {x}, y, a}, all, false);
     }
