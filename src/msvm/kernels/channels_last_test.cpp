@@ -144,6 +144,7 @@ TEST(ChannelsLast, GlobalPoolsAndReductions) {
       if (count == 1) continue;
       check({"ref_reducemean", {"reducemean_f32"}, {x}, y, a, {}, 2e-7}, all, false);
       check({"ref_reducesum", {"reducesum_f32"}, {x}, y, a, {}, 1e-6 * std::sqrt(count)}, all, false);
+      check({"ref_reducesumsquare", {"reducesumsquare_f32"}, {x}, y, a, {}, 1e-6}, all, false);
       check({"ref_reducemax", {"reducemax_f32"}, {x}, y, a}, all, false);
       check({"ref_reducemin", {"reducemin_f32"}, {x}, y, a}, all, false);
     }
@@ -203,6 +204,16 @@ TEST(ChannelsLast, Normalizations) {
       check({"ref_group_normalization", {"group_normalization_f32_channels_last"}, {x, {c}, {c}}, x, {{"num_groups", int64_t{4}}}, {}, 4e-6});
       if (x.size() > 2 && size_of(x) / c / x[0] > 1) check({"ref_instance_normalization", {"instance_normalization_f32_channels_last"}, {x, {c}, {c}}, x, {}, {}, 4e-6});
     }
+}
+
+TEST(ChannelsLast, Lrn) {
+  for (int64_t c : {1, 2, 5, 16, 33})
+    for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 8, 8}, {2, c, 1, 1}, {1, c, 70}})
+      for (int64_t size : {1, 3, 4, 5, 9})
+        for (double beta : {0.75, 0.5}) {
+          const Attributes a = {{"size", size}, {"beta", beta}, {"alpha", 0.7}, {"bias", 1.5}};
+          check({"ref_lrn", {"lrn_f32"}, {x}, x, a, {}, 1e-6}, {Memory::kRowMajor, Memory::kChannelsLast, Memory::kChannelSlice});
+        }
 }
 
 TEST(ChannelsLast, SoftmaxOverChannels) {
