@@ -90,7 +90,7 @@ class ValueGraph {
   void add_edges(Node& n);
   void drop_edges(Node& n);
   void renumber(BlockId b);
-  /// Who defines a named symbol: the first node whose result has it as a bare size.
+  /// Who gives a named symbol its value; null of those that come with an input.
   std::unordered_map<SymbolId, Node*> symbol_definers();
   void drop_identities();
   void drop_unused_registers();
