@@ -159,6 +159,8 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
   MSVM_ASSIGN_OR_RETURN(float* zeros, scratch_array<float>(call.memory, w.kernel[2] * channels + 16));
   std::memset(zeros, 0, static_cast<size_t>(w.kernel[2] * channels + 16) * sizeof(float));
 
+  const float* const x_data = x.data ? reinterpret_cast<const float*>(x.data) : zeros;  // an empty image may have no memory
+
   // Chunks: strips of pixels, blocks of output channels where weights outweigh the images.
   const int64_t pixels = w.out_size(), padded = round_up(filters, 8);
   const double segments = static_cast<double>(w.dilation[2] == 1 && (staged || x.stride[2] == channels) ? w.kernel[0] * w.kernel[1] : w.taps());
@@ -200,7 +202,7 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
       rest /= strips;
       const int64_t g = rest % s.groups, n = rest / s.groups;
       ConvImage image;
-      image.origin = reinterpret_cast<const float*>(x.data) + n * x.image_stride + g * channels * x_channel;
+      image.origin = x_data + n * x.image_stride + g * channels * x_channel;
       image.stride = x.stride;
       std::copy(w.in.begin(), w.in.begin() + 3, image.high.begin());
       if (staged) image = staging.fill(isa, image.origin, x, x_channel, strip, staged_at);

@@ -101,6 +101,7 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
   if (s.batch == 0 || s.out_channels == 0 || w.out_size() == 0) return {};
   const int64_t channels = s.out_channels, taps = w.taps();
   job.x = as_channels_last(x_meta), job.y = as_channels_last(y_meta);
+  if (!job.x.data) job.x.data = reinterpret_cast<std::byte*>(job.y.data);  // an empty image may have no memory; nothing is read
   const bool moved = !is_channels_last(x_meta), turned = !is_channels_last(y_meta);
   const ChannelsLast x_there = job.x, y_there = job.y;
   if (moved) {
