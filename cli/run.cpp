@@ -212,11 +212,11 @@ Status run(const RunOptions& o) {
   }
   progress.clear();
   if (o.kernels) {  // a pass of its own, so that profiling doesn't colour the latencies
-    program->set_profiling(true);
     const std::string last = to_string(steps.back());
     auto profile = [&](const std::vector<Value>& inputs) -> Status {
-      for (int i = 0; i < std::min(o.runs, 5); ++i) {
-        results.clear();  // the caller of a settled program has let go of the last results, too
+      for (const bool on : {false, true}) {  // settled: memory is there, the last results were let go
+        results.clear();
+        program->set_profiling(on);
         MSVM_ASSIGN_OR_RETURN(results, program->run(inputs));
       }
       return {};

@@ -96,6 +96,7 @@ Status run_attention(KernelCall& call, Isa isa) {
   if (!s.read(call)) return shape_mismatch("Attention: shapes of Q, K, V and the result don't fit");
   const int64_t heads = s.q.batch * s.q.heads, total = s.k.length, size = s.q.size, value_size = s.v.size;
   if (heads == 0 || s.q.length == 0 || value_size == 0) return {};
+  if (!sane_size({total, size})) return resource_limit("Attention: keys of " + to_string(*call.inputs[1]) + " can't be packed");
   Mask mask;
   MSVM_RETURN_IF_ERROR(open_mask(call, mask));
   const bool causal = call.attrs.get_int("is_causal", 0) != 0;

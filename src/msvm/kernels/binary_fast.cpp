@@ -3,7 +3,12 @@
 #include <limits>
 #include <type_traits>
 
+#include "msvm/device/cpu_features.h"
 #include "msvm/kernels/loops.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace msvm {
 namespace {
@@ -16,6 +21,32 @@ uint32_t loop(const void* const* in, void* out, int64_t n, const LoopParams& p) 
   const Op<T> op(p);
   MSVM_IVDEP
   for (int64_t i = 0; i < n; ++i) o[i] = op(a[i], b[i]);
+  return 0;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) int64_t equal_words_hw(const uint32_t* a, const uint32_t* b, uint8_t* o, int64_t n) {
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7), one = _mm256_set1_epi8(1);
+  auto equal = [&](int64_t at) __attribute__((target("avx2"))) {
+    return _mm256_cmpeq_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + at)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + at)));
+  };
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    const __m256i low = _mm256_packs_epi32(equal(i), equal(i + 8)), high = _mm256_packs_epi32(equal(i + 16), equal(i + 24));
+    const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(o + i), _mm256_and_si256(bytes, one));
+  }
+  return i;
+}
+#else
+int64_t equal_words_hw(const uint32_t*, const uint32_t*, uint8_t*, int64_t) { return 0; }
+#endif
+/// 32-bit integers. The result may lie over an input: bytes are written behind what is read.
+uint32_t equal_words(const void* const* in, void* out, int64_t n, const LoopParams&) {
+  const auto *a = static_cast<const uint32_t*>(in[0]), *b = static_cast<const uint32_t*>(in[1]);
+  auto* o = static_cast<uint8_t*>(out);
+  static const bool hardware = cpu_features().isa >= Isa::kAvx2;
+  for (int64_t i = hardware ? equal_words_hw(a, b, o, n) : 0; i < n; ++i) o[i] = a[i] == b[i];
   return 0;
 }
 
@@ -274,6 +305,7 @@ const LoopTable kBitwiseOrLoops = sizes<BitwiseOr>();
 const LoopTable kBitwiseXorLoops = sizes<BitwiseXor>();
 const LoopTable kEqualLoops = [] {
   LoopTable t = arithmetic<Equal>();
+  put(t, DType::kI32, equal_words), put(t, DType::kU32, equal_words);
   put(t, DType::kBool, loop<EqualBool, uint8_t>);
   return t;
 }();

@@ -107,11 +107,21 @@ __attribute__((target("avx2,f16c"))) int64_t f32_to_f16_hw(const float* in, uint
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
   return i;
 }
+__attribute__((target("avx2"))) int64_t bool_to_f32_hw(const uint8_t* in, float* out, int64_t n) {
+  const __m256 one = _mm256_set1_ps(1.0f);
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const __m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(in + i)));
+    _mm256_storeu_ps(out + i, _mm256_and_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(v, _mm256_setzero_si256())), one));
+  }
+  return i;
+}
 bool half_hardware() {
   static const bool yes = cpu_features().isa >= Isa::kAvx2;
   return yes;
 }
 #else
+int64_t bool_to_f32_hw(const uint8_t*, float*, int64_t) { return 0; }
 int64_t f16_to_f32_hw(const uint16_t*, float*, int64_t) { return 0; }
 int64_t f32_to_f16_hw(const float*, uint16_t*, int64_t) { return 0; }
 bool half_hardware() { return false; }
@@ -125,6 +135,14 @@ void f16_to_f32_row(const uint16_t* in, float* out, int64_t n) {
 void f32_to_f16_row(const float* in, uint16_t* out, int64_t n) {
   for (int64_t i = half_hardware() ? f32_to_f16_hw(in, out, n) : 0; i < n; ++i) out[i] = f32_to_f16(in[i]);
 }
+namespace {
+uint32_t bool_f32(const void* in, void* out, int64_t n) {
+  const auto* a = static_cast<const uint8_t*>(in);
+  auto* o = static_cast<float*>(out);
+  for (int64_t i = half_hardware() ? bool_to_f32_hw(a, o, n) : 0; i < n; ++i) o[i] = a[i] != 0 ? 1.0f : 0.0f;
+  return 0;
+}
+}  // namespace
 void bf16_to_f32_row(const uint16_t* in, float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = bf16_to_f32(in[i]);
 }
@@ -141,6 +159,7 @@ CastRow cast_row(DType from, DType to) {
       default: return same<uint64_t>;
     }
   }
+  if (from == DType::kBool && to == DType::kF32) return bool_f32;
   if (from == DType::kF16 && to == DType::kF32) return f16_f32;
   if (from == DType::kF32 && to == DType::kF16) return f32_f16;
   return kRows[static_cast<int>(from)][static_cast<int>(to)];

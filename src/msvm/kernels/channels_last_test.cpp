@@ -33,9 +33,10 @@ void check(const Case& c, const std::vector<Memory>& memories = {Memory::kChanne
   const Tensor x = random_tensor(c.inputs[0], 11);
   std::vector<Tensor> rest;
   for (size_t i = 1; i < c.inputs.size(); ++i) rest.push_back(random_tensor(c.inputs[i], static_cast<unsigned>(i), DType::kF32, c.low, 2));
+  // The other inputs are row-major.
   auto with = [&](const Tensor& image) {
     std::vector<const Tensor*> in = {&image};
-    for (const Tensor& t : rest) in.push_back(t.shape() == Shape{0} ? nullptr : &t);
+    for (const Tensor& t : rest) in.push_back(&t);
     return in;
   };
   bool accepted = false;
@@ -143,6 +144,7 @@ TEST(ChannelsLast, GlobalPoolsAndReductions) {
       if (count == 1) continue;
       check({"ref_reducemean", {"reducemean_f32"}, {x}, y, a, {}, 2e-7}, all, false);
       check({"ref_reducesum", {"reducesum_f32"}, {x}, y, a, {}, 1e-6 * std::sqrt(count)}, all, false);
+      check({"ref_reducesumsquare", {"reducesumsquare_f32"}, {x}, y, a, {}, 1e-6}, all, false);
       check({"ref_reducemax", {"reducemax_f32"}, {x}, y, a}, all, false);
       check({"ref_reducemin", {"reducemin_f32"}, {x}, y, a}, all, false);
     }
@@ -156,6 +158,16 @@ TEST(ChannelsLast, GlobalPoolsAndReductions) {
   check({"ref_reducemean", {"reducemean_f32"}, {{2, 24, 9, 9}}, {2, 24}, {{"axes", Ints{2, 3}}, {"keepdims", int64_t{0}}}, {}, 2e-7}, {Memory::kRowMajor});
   check({"ref_global_average_pool", {"global_average_pool_f32_strided"}, {{2, 24, 9, 9}}, {2, 24, 1, 1}, {}, {}, 2e-7});
   check({"ref_global_max_pool", {"global_max_pool_f32"}, {{2, 24, 9, 9}}, {2, 24, 1, 1}});
+}
+TEST(ChannelsLast, ReductionsOfShortRows) {
+  for (int64_t n : {2, 3, 8, 17, 31, 32, 33})
+    for (int64_t rows : {1, 63, 64, 65, 1000}) {
+      const Attributes a = {{"axes", Ints{1}}, {"keepdims", int64_t{0}}};
+      check({"ref_reducemean", {"reducemean_f32"}, {{rows, n}}, {rows}, a, {}, 2e-7}, {Memory::kRowMajor});
+      check({"ref_reducesum", {"reducesum_f32"}, {{rows, n}}, {rows}, a, {}, 1e-6}, {Memory::kRowMajor});
+      check({"ref_reducemax", {"reducemax_f32"}, {{rows, n}}, {rows}, a}, {Memory::kRowMajor});
+      check({"ref_reducemin", {"reducemin_f32"}, {{rows, n}}, {rows}, a}, {Memory::kRowMajor});
+    }
 }
 TEST(ChannelsLast, ReductionsKeepNaN) {
   for (size_t at : {0u, 5u, 16u, 31u, 99u}) {
@@ -194,23 +206,60 @@ TEST(ChannelsLast, Normalizations) {
     }
 }
 
+TEST(ChannelsLast, Lrn) {
+  for (int64_t c : {1, 2, 5, 16, 33})
+    for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 8, 8}, {2, c, 1, 1}, {1, c, 70}})
+      for (int64_t size : {1, 3, 4, 5, 9})
+        for (double beta : {0.75, 0.5}) {
+          const Attributes a = {{"size", size}, {"beta", beta}, {"alpha", 0.7}, {"bias", 1.5}};
+          check({"ref_lrn", {"lrn_f32"}, {x}, x, a, {}, 1e-6}, {Memory::kRowMajor, Memory::kChannelsLast, Memory::kChannelSlice});
+        }
+}
+
 TEST(ChannelsLast, SoftmaxOverChannels) {
-  for (int64_t c : channel_counts()) {
+  for (int64_t c : {2, 3, 7, 8, 17, 31, 47, 48, 49, 100}) {
     const Shape x = {2, c, 5, 7};
     check({"ref_softmax", {"softmax_f32_strided_rows"}, {x}, x, {{"axis", int64_t{1}}}, {}, 1e-6});
     check({"ref_log_softmax", {"log_softmax_f32_strided_rows"}, {x}, x, {{"axis", int64_t{1}}}, {}, 1e-6});
   }
 }
 
+TEST(ChannelsLast, ConcatOfChannelsInOneLayout) {
+  for (Memory in : all_memories())
+    for (Memory out : all_memories())
+      for (const Shape& x : std::vector<Shape>{{1, 24, 9, 11}, {2, 5, 30, 31}, {1, 48, 40, 50}, {1, 1, 7, 5}}) {
+        std::vector<Tensor> parts;
+        std::vector<const Tensor*> inputs;
+        for (int64_t c : {x[1], int64_t{3}, int64_t{1}, 2 * x[1]}) parts.push_back(in_memory(random_tensor({x[0], c, x[2], x[3]}, static_cast<unsigned>(c)), in));
+        for (const Tensor& t : parts) inputs.push_back(&t);
+        Case c{"ref_concat", {}, {}, {x[0], 3 * x[1] + 4, x[2], x[3]}, {{"axis", int64_t{1}}}};
+        Tensor y = in_memory(Tensor(DType::kF32, c.output), out);
+        bool accepted;
+        ASSERT_TRUE(run("ref_concat", c, inputs, y, 2, accepted).ok());
+        const std::vector<double> got = y.values();
+        const int64_t plane = x[2] * x[3];
+        size_t wrong = 0;
+        for (int64_t n = 0, at = 0; n < x[0]; ++n)
+          for (const Tensor& t : parts) {
+            const std::vector<double> v = t.values();
+            const int64_t size = t.meta.shape[1] * plane;
+            for (int64_t i = 0; i < size; ++i) wrong += got[static_cast<size_t>(at++)] != v[static_cast<size_t>(n * size + i)];
+          }
+        EXPECT_EQ(wrong, 0u) << name_of(in) << " to " << name_of(out) << " " << to_string(y.meta);
+        EXPECT_TRUE(out == Memory::kRowMajor || gaps_untouched(y)) << name_of(out);
+      }
+}
+
 // Movement has one kernel each, which takes any strides: here against itself on dense tensors, in every pair of layouts.
 TEST(ChannelsLast, Movement) {
   const auto& all = all_memories();
-  for (int64_t c : {1, 2, 8, 15, 24, 33})
+  for (int64_t c : {1, 8, 24, 33})
     for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 17, 16}}) {
       const int64_t n = x[0], h = x[2], w = x[3];
       check({"ref_identity", {"ref_identity"}, {x}, x}, all);
       check({"ref_concat", {"ref_concat"}, {x, x}, {n, 2 * c, h, w}, {{"axis", int64_t{1}}}}, all);
       check({"ref_concat", {"ref_concat"}, {x, x}, {n, c, 2 * h, w}, {{"axis", int64_t{2}}}}, all);
+      check({"ref_concat", {"ref_concat"}, {x, {n, 3, h, w}, {n, 1, h, w}, {n, 16, h, w}}, {n, c + 20, h, w}, {{"axis", int64_t{1}}}}, all);
       check({"ref_transpose", {"ref_transpose"}, {x}, {n, h, w, c}, {{"perm", Ints{0, 2, 3, 1}}}}, all);
       check({"ref_transpose", {"ref_transpose"}, {x}, {w, n, c, h}, {{"perm", Ints{3, 0, 1, 2}}}}, all);
       if (c > 1) check({"ref_slice", {"ref_slice"}, {x}, {n, c - 1, h, w}, {{"axes", Ints{1}}}, {1, c}}, all);
@@ -241,7 +290,7 @@ TEST(ChannelsLast, CopiesOfAnyElement) {
 
 TEST(ChannelsLast, ElementwiseWithBroadcasts) {
   const auto& all = all_memories();
-  for (int64_t c : {1, 3, 16, 33, 130})
+  for (int64_t c : {1, 16, 33})
     for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 3, 4}}) {
       for (const char* op : {"add", "sub", "mul", "prelu"}) {
         const std::string base = op;

@@ -73,27 +73,26 @@ class Operand {
     g_ = &g, p_ = &p;
     b_ = call.inputs[1]->as<float>();
     col_ = p.n == 1 ? 1 : p.b_col;
-    size_ = panels_size(p.k, p.n);
     const bool constant = is_constant(call, 1);
-    const Matrices matrices(p);
     if (!constant && col_ == 1 && p.m <= g.most_rows) {  // each element is used once or twice
       mode_ = kPlain;
       return {};
     }
+    const Matrices matrices(p);
+    if (!sane_size({p.k, p.n}) || !sane_size({p.k, p.n, matrices.count})) return resource_limit("MatMul: an operand of " + to_string(*call.inputs[1]) + " can't be packed");
+    size_ = panels_size(p.k, p.n);
     if (!constant && matrices.count == p.count && p.count > 1 && gemm_ns(p.m, p.n, p.k) < 2e5) {
       mode_ = kPackedByItem;
       return {};
     }
     mode_ = kPacked;
-    int64_t floats;
-    if (__builtin_mul_overflow(size_, matrices.count, &floats) || floats > INT64_MAX / 8) return resource_limit("MatMul: packed operand leaves 64 bits");
     auto pack = [&](float* to) {
       const int64_t panels = (p.n + kPanel - 1) / kPanel, all = matrices.count * panels;
       call.workers.parallel_for(all, grain_for(all, static_cast<double>(p.k) * 3), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) pack_one(matrices.offset(p, i / panels), i % panels, i % panels + 1, to + i / panels * size_);
       });
     };
-    MSVM_ASSIGN_OR_RETURN(packed_, packed_input(call, 1, kKeyPanels, floats, pack));
+    MSVM_ASSIGN_OR_RETURN(packed_, packed_input(call, 1, kKeyPanels, size_ * matrices.count, pack));
     return {};
   }
   Mode mode() const { return mode_; }
@@ -118,7 +117,11 @@ class Operand {
   Mode mode_ = kPlain;
 };
 
-bool matmul_fits(const KernelCall& call) { return call.inputs[1]->dtype == DType::kF32 && call.outputs[0]->dense(); }
+bool matmul_fits(const KernelCall& call) {
+  const TensorMeta& c = *call.outputs[0];
+  return call.inputs[1]->dtype == DType::kF32 && (c.rank == 0 || c.strides[c.rank - 1] == 1 || c.shape[c.rank - 1] == 1 || call.inputs[1]->rank < 2);
+}
+bool gemm_fits(const KernelCall& call) { return call.inputs[1]->dtype == DType::kF32 && call.outputs[0]->dense(); }
 bool fused_fits(const KernelCall& call) { return matmul_fits(call) && call.inputs[0]->rank >= 2 && call.inputs[1]->rank >= 2; }
 
 // Whole rows of B: long streams from memory.
@@ -207,6 +210,7 @@ Status run_gemm(KernelCall& call, Isa isa) {
   if (!is_constant(call, 1) && s.m <= g.most_rows && (s.b_col == 1 || s.n == 1)) {
     t.plain_b(b, s.b_step);
   } else {
+    if (!sane_size({s.k, s.n})) return resource_limit("Gemm: an operand of " + to_string(*call.inputs[1]) + " can't be packed");
     MSVM_ASSIGN_OR_RETURN(const float* packed, packed_input(call, 1, kKeyPanels, panels_size(s.k, s.n), [&](float* to) {
       pack_all_panels(g, call.workers, b, s.b_step, s.n == 1 ? 1 : s.b_col, s.k, s.n, to);
     }));
@@ -248,8 +252,8 @@ void add_matmul_f32_kernels(KernelList& list) {
   list.push_back({.name = "avx2_matmul_f32_generic", .op = "MatMul", .run = fast_matmul<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = matmul_fits, .work = matmul_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
   list.push_back({.name = "avx512_fused_matmul_f32", .op = "msvm.MatMul", .run = fused_matmul<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = fused_fits, .work = matmul_work, .default_ns_per_work = 0.018, .default_overhead_ns = 350});
   list.push_back({.name = "avx2_fused_matmul_f32", .op = "msvm.MatMul", .run = fused_matmul<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = fused_fits, .work = matmul_work, .default_ns_per_work = 0.021, .default_overhead_ns = 350});
-  list.push_back({.name = "avx512_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = matmul_fits, .work = gemm_work, .default_ns_per_work = 0.018, .default_overhead_ns = 300});
-  list.push_back({.name = "avx2_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = matmul_fits, .work = gemm_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
+  list.push_back({.name = "avx512_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = gemm_fits, .work = gemm_work, .default_ns_per_work = 0.018, .default_overhead_ns = 300});
+  list.push_back({.name = "avx2_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = gemm_fits, .work = gemm_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
 }
 
 }  // namespace msvm

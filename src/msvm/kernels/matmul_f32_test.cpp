@@ -160,6 +160,41 @@ TEST(FusedMatMul, BatchesWithBodies) {
   }
 }
 
+TEST(MatMulF32, WritesIntoWindows) {
+  for (Shape sizes : std::vector<Shape>{{2, 5, 7, 20}, {1, 40, 9, 35}, {3, 1, 30, 17}}) {
+    const int64_t batch = sizes[0], m = sizes[1], k = sizes[2], n = sizes[3];
+    Tensor a = random_tensor({batch, m, k}, 1), b = random_tensor({k, n}, 2), bias = random_tensor({n}, 3), want(DType::kF32, {batch, m, n});
+    Attributes attrs{{"body", std::vector<std::string>{"Relu(y)"}}};
+    ASSERT_TRUE((Call{{&a, &b, &bias}, {&want}, attrs}).run("ref_fused_matmul").ok());
+    for (const char* name : kFused) {
+      if (!can_run(kernel(name))) continue;
+      Tensor wide(DType::kF32, {batch, m + 1, n + 3});
+      wide.set(std::vector<double>(static_cast<size_t>(size_of(wide.shape())), 9));
+      Tensor y = wide;
+      y.meta.shape = {batch, m, n};
+      Call call{{&a, &b, &bias}, {&y}, attrs};
+      ASSERT_TRUE(call.run(name).ok());
+      ASSERT_TRUE(call.accepted);
+      EXPECT_EQ(y.values(), want.values()) << name;
+      y.set(std::vector<double>(static_cast<size_t>(batch * m * n), 9));
+      y.meta.shape = {batch, m + 1, n + 3};
+      EXPECT_EQ(y.values(), wide.values()) << name;  // nothing outside was touched
+    }
+  }
+}
+
+TEST(MatMulF32, RefusesSizesThatAreNoBuffer) {
+  Tensor a = random_tensor({20, 1}, 1), b = random_tensor({1, 1}, 2), y(DType::kF32, {20, 1});
+  a.meta.shape = {20, int64_t{1} << 60}, a.meta.strides = {0, 0};  // views of stride 0
+  b.meta.shape = {int64_t{1} << 60, 1}, b.meta.strides = {0, 0};
+  for (const char* name : kMatMul) {
+    if (!can_run(kernel(name))) continue;
+    Call call{{&a, &b}, {&y}};
+    call.const_inputs = 2;
+    EXPECT_EQ(call.run(name).code(), StatusCode::kResourceLimit);
+  }
+}
+
 TEST(FusedMatMul, RefusesWrongInputs) {
   Tensor a = random_tensor({3, 4}, 1), b = random_tensor({4, 5}, 2), bias = random_tensor({4}, 3), y(DType::kF32, {3, 5});
   for (const char* name : kFused) {

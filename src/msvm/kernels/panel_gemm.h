@@ -1,12 +1,20 @@
 // f32 matrix products over panels of 16 columns: blocks, packing, threads. One fma chain per output whatever the blocking.
 #pragma once
+#include <initializer_list>
+
 #include "msvm/kernels/gemm_tiles.h"
 #include "msvm/kernels/kernel.h"
 
 namespace msvm {
 
-/// Floats of packed B.
+/// Floats of packed B; its size must have been found to be sane.
 constexpr int64_t panels_size(int64_t k, int64_t n) { return (n + kPanel - 1) / kPanel * kPanel * k + kPanel; }
+/// Whether so many floats could be a buffer at all: views of stride 0 have any size.
+inline bool sane_size(std::initializer_list<int64_t> sizes) {
+  double floats = 16;
+  for (int64_t s : sizes) floats *= static_cast<double>(s < 1 ? 1 : s) + 16;
+  return floats < 1e15;
+}
 /// The panels [first, last) of b[k * k_stride + n * n_stride] to where they belong in `packed`.
 void pack_panels(const GemmKernels& g, const float* b, int64_t k_stride, int64_t n_stride, int64_t k, int64_t n, int64_t first, int64_t last, float* packed);
 /// All of them, shared by the workers.
@@ -37,8 +45,9 @@ struct PanelGemm {
   void plain_b(const float* rows, int64_t row) { b = rows, b_panel = kPanel, b_step = row, b_padded = false; }
 };
 
-/// Rows [m0, m1) and columns [n0, n1), n0 the first of a panel; on the calling thread.
-void gemm_block(const GemmKernels& g, const PanelGemm& p, int64_t m0, int64_t m1, int64_t n0, int64_t n1);
+/// Rows [m0, m1) and columns [n0, n1), n0 the first of a panel; on the calling thread. `then`: the column where it will probably go
+/// on, the first of a panel; p.n if it's not known.
+void gemm_block(const GemmKernels& g, const PanelGemm& p, int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t then = INT64_MAX);
 
 /// What happens to a block of product `item` once its sums are complete.
 using FinishBlock = FunctionRef<void(int64_t item, const PanelGemm& p, int64_t m0, int64_t m1, int64_t n0, int64_t n1, std::byte* scratch)>;

@@ -9,6 +9,9 @@
 #include "msvm/kernels/matmul.h"
 
 namespace msvm {
+
+void add_quantize_vector_kernels(KernelList& list);  // quantize_vector.cpp
+
 namespace {
 
 struct Limits {
@@ -271,6 +274,7 @@ void add_quantize_kernels(KernelList& list) {
   list.push_back({.name = "ref_conv_integer", .op = "ConvInteger", .run = ref_conv_integer, .dtypes = bytes, .work = conv_multiply_adds, .default_ns_per_work = 1.2});
   list.push_back({.name = "ref_qlinear_conv", .op = "QLinearConv", .run = ref_qlinear_conv, .dtypes = bytes, .work = qlinear_conv_work, .default_ns_per_work = 1.2});
   list.push_back({.name = "ref_qlinear_matmul", .op = "QLinearMatMul", .run = ref_qlinear_matmul, .dtypes = bytes, .work = product_work, .default_ns_per_work = 1.2});
+  add_quantize_vector_kernels(list);
 }
 
 }  // namespace msvm

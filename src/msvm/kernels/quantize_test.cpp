@@ -33,6 +33,47 @@ TEST(Quantize, PerTensorAxisAndBlock) {
   EXPECT_EQ(bad.run("ref_quantize_linear").code(), StatusCode::kShapeMismatch);
 }
 
+TEST(Quantize, VectorsAgreeWithTheReference) {
+  for (DType t : {DType::kU8, DType::kI8})
+    for (int64_t n : {1, 7, 8, 15, 16, 17, 63, 64, 65, 5003})
+      for (bool per_axis : {false, true})
+        for (bool with_zero : {false, true}) {
+          Tensor x = random_tensor({2, 3, n}, 1, DType::kF32, -50, 50);
+          std::vector<double> v = x.values();
+          v[0] = NAN, v.back() = 1e30, v[v.size() / 2] = 2.5 * 0.25;
+          x.set(v);
+          const Tensor scale = per_axis ? tensor(DType::kF32, {3}, {0.25, 0.1, 1.5}) : tensor(DType::kF32, {}, {0.25});
+          const double z = t == DType::kU8 ? 100 : -9;
+          const Tensor zero = per_axis ? tensor(t, {3}, {z, 0, z + 3}) : tensor(t, {}, {z});
+          const Attributes attrs = {{"axis", int64_t{1}}};
+          for (bool gaps : {false, true}) {
+            const Tensor in = gaps ? strided(strided(x)) : x;
+            Tensor want(t, x.shape()), want_back(DType::kF32, x.shape());
+            Call q{{&x, &scale, with_zero ? &zero : nullptr}, {&want}, attrs};
+            ASSERT_TRUE(q.run("ref_quantize_linear").ok());
+            Call d{{&want, &scale, with_zero ? &zero : nullptr}, {&want_back}, attrs};
+            ASSERT_TRUE(d.run("ref_dequantize_linear").ok());
+            for (const std::string isa : {"avx2_", "avx512_"}) {
+              if (!can_run(kernel(isa + "quantize_linear_f32"))) continue;
+              for (int threads : {1, 2}) {
+                Tensor y(t, x.shape()), back(DType::kF32, x.shape());
+                Call fast{{&in, &scale, with_zero ? &zero : nullptr}, {&y}, attrs};
+                fast.threads = threads;
+                ASSERT_TRUE(fast.run(isa + "quantize_linear_f32").ok());
+                const bool rows = !per_axis || n > 1;  // else each element has a scale of its own
+                EXPECT_TRUE(fast.accepted || gaps || !rows);
+                if (fast.accepted) { EXPECT_TRUE(same_bits(y, want)) << isa << n; }
+                Call inverse{{&want, &scale, with_zero ? &zero : nullptr}, {&back}, attrs};
+                inverse.threads = threads;
+                ASSERT_TRUE(inverse.run(isa + "dequantize_linear_f32").ok());
+                EXPECT_EQ(inverse.accepted, rows);
+                if (rows) { EXPECT_TRUE(same_bits(back, want_back)) << isa << n; }
+              }
+            }
+          }
+        }
+}
+
 TEST(Quantize, DequantizeKinds) {
   Tensor x = tensor(DType::kU8, {4}, {0, 3, 128, 255}), scale = tensor(DType::kF32, {}, {2}), zero = tensor(DType::kU8, {}, {128}), y(DType::kF32, {4}), h(DType::kF16, {4});
   Call call{{&x, &scale, &zero}, {&y}};

@@ -1,5 +1,5 @@
 // f32 sums, means and extremes in vectors, where the reduced elements form rows or the results lie side by side: whichever of both
-// the strides offer. Sums: f32 over short runs, those in f64, in an order that sizes and strides fix.
+// the strides offer. Sums: f32 over short runs, those in f64, in an order that sizes and strides fix. Rows of at most 32 elements in f32.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,11 +15,12 @@ void add_reduce_vector_kernels(KernelList& list);
 
 namespace {
 
-enum class Kind { kSum, kMean, kMax, kMin };
+enum class Kind { kSum, kMean, kSumSquare, kMax, kMin };
 constexpr int64_t kPart = 65536;        // elements of one partial result
 constexpr int64_t kColumnBlock = 1024;  // columns that one thread holds
+constexpr float kZeros[kColumnBlock] = {};
 
-constexpr bool is_sum(Kind k) { return k == Kind::kSum || k == Kind::kMean; }
+constexpr bool is_sum(Kind k) { return k == Kind::kSum || k == Kind::kMean || k == Kind::kSumSquare; }
 
 /// Partial results are doubles for sums, floats for extremes, in slots of 8 bytes for either.
 struct Folder {
@@ -33,10 +34,32 @@ struct Folder {
     return kind == Kind::kMax ? std::max(a, b) : std::min(a, b);
   }
   double row(const float* x, int64_t n) const {
+    if (kind == Kind::kSumSquare) return k.sum_squares_row(x, n);
     if (is_sum(kind)) return k.sum_row(x, n);
     return static_cast<double>(kind == Kind::kMax ? k.max_row(x, n) : k.min_row(x, n));
   }
 };
+
+constexpr int64_t kShortRow = 32;
+
+/// Rows of few elements, turned so that vectors run over the rows: f32, a chain in the order of the elements.
+void short_rows(const Folder& fold, const FloatRows& x, float* y, int64_t step) {
+  constexpr int64_t kColumns = 64;
+  alignas(64) float turned[kShortRow * kColumns], result[kColumns];
+  const float divisor = fold.kind == Kind::kMean ? static_cast<float>(x.c) : 1.0f;
+  for (int64_t i = 0; i < x.n; i += kColumns) {
+    const int64_t m = std::min(kColumns, x.n - i);
+    fold.k.transpose({x.data + i * x.row, x.row, m, x.c}, turned, m);
+    if (is_sum(fold.kind)) {
+      const float* first = turned;
+      fold.k.sum_pool({.rows = &first, .row_taps = 1, .column_taps = x.c, .tap_step = m, .channels = m, .n = 1, .out = result, .divisor = divisor});
+    } else {
+      std::copy_n(turned, m, result);
+      (fold.kind == Kind::kMax ? fold.k.max_columns : fold.k.min_columns)({turned, m, x.c, m}, result);
+    }
+    for (int64_t j = 0; j < m; ++j) y[(i + j) * step] = result[j];
+  }
+}
 
 Status reduce_rows(KernelCall& call, const ReduceAxes& s, const Folder& fold) {
   const float* x = call.inputs[0]->as<float>();
@@ -46,10 +69,14 @@ Status reduce_rows(KernelCall& call, const ReduceAxes& s, const Folder& fold) {
   auto finish = [&](double v) { return static_cast<float>(fold.kind == Kind::kMean ? v / static_cast<double>(count) : v); };
   const int64_t items = s.kept.count * parts;
   const bool one_run = s.reduced.rank <= 1;
-  const double ns = static_cast<double>(part) * 0.05 + 10;
+  const double ns = static_cast<double>(part) * 0.05 + (one_run && count <= kShortRow ? 1 : 10);
   call.workers.parallel_for(items, grain_for(items, ns), [&](int64_t begin, int64_t end) {
     int64_t i = begin;
     // Whole results along the nest of kept axes; with parts one after the other.
+    if (parts == 1 && one_run && count <= kShortRow && fold.kind != Kind::kSumSquare) {
+      walk_rows(s.kept, begin, end, [&](int64_t n, const std::array<int64_t, 2>& at) { short_rows(fold, {x + at[1], s.kept.inner_stride(1), n, count}, y + at[0], s.kept.inner_stride(0)); });
+      return;
+    }
     if (parts == 1) {
       walk_rows(s.kept, begin, end, [&](int64_t n, const std::array<int64_t, 2>& at) {
         for (int64_t j = 0; j < n; ++j) {
@@ -110,7 +137,7 @@ Status reduce_columns(KernelCall& call, const ReduceAxes& s, const Folder& fold)
         else std::fill_n(best, n, static_cast<float>(fold.nothing()));
         walk_rows(s.reduced, p * rows, std::min(count, (p + 1) * rows), [&](int64_t m, const std::array<int64_t, 1>& r) {
           const FloatRows run{from + r[0], s.reduced.inner_stride(0), m, n};
-          if (is_sum(fold.kind)) fold.k.add_columns(run, nullptr, sum);
+          if (is_sum(fold.kind)) fold.k.add_columns(run, fold.kind == Kind::kSumSquare ? kZeros : nullptr, sum);
           else (fold.kind == Kind::kMax ? fold.k.max_columns : fold.k.min_columns)(run, best);
         });
         if (!is_sum(fold.kind))
@@ -177,6 +204,7 @@ void add_reduce_vector_kernels(KernelList& list) {
   add("avx2_" name, op, Isa::kAvx2, fn<Isa::kAvx2, Kind::kind>, exact, accepts);
   BOTH("reducesum_f32", "ReduceSum", reduction, kSum, false, reduction_fits)
   BOTH("reducemean_f32", "ReduceMean", reduction, kMean, false, reduction_fits)
+  BOTH("reducesumsquare_f32", "ReduceSumSquare", reduction, kSumSquare, false, reduction_fits)
   BOTH("reducemax_f32", "ReduceMax", reduction, kMax, true, reduction_fits)
   BOTH("reducemin_f32", "ReduceMin", reduction, kMin, true, reduction_fits)
   BOTH("global_average_pool_f32_strided", "GlobalAveragePool", global_pool, kMean, false, global_fits)

@@ -117,6 +117,7 @@ Status rnn::describe(const KernelCall& call, Cell cell, Shape& s) {
     }
   }
   MSVM_RETURN_IF_ERROR(check(7, {d, 3 * s.hidden}));
+  if (!sane_size({s.steps, s.batch, d * s.gates(), s.hidden})) return resource_limit(op + ": " + to_string(x) + " has too many steps for gates of " + to_string(r));
   int64_t y_size = s.steps * d * s.batch * s.hidden, state_size = d * s.batch * s.hidden;
   for (size_t i = 0; i < call.outputs.size(); ++i)
     if (call.outputs[i] && call.outputs[i]->elements() != (i == 0 ? y_size : state_size)) return shape_mismatch(op + ": output " + std::to_string(i) + " has a wrong shape");

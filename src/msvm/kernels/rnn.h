@@ -30,8 +30,8 @@ struct Shape {
 
 Status describe(const KernelCall& call, Cell cell, Shape& s);
 
-/// Takes calls of LSTM and GRU with the usual activations and without clips, peepholes, sequence lengths and, for GRU, with the reset
-/// after the product: f32 kernels that fuse the gates (rnn_f32.cpp).
+/// Takes calls of LSTM and GRU with the usual activations and without clips, peepholes and sequences of different lengths and, for
+/// GRU, with the reset after the product: f32 kernels that fuse the gates (rnn_f32.cpp).
 bool is_plain(const KernelCall& call, const Shape& s);
 Status run_plain(KernelCall& call, const Shape& s, Isa isa);
 

@@ -1,4 +1,5 @@
 #include "msvm/kernels/rnn_cells.h"
+#include "msvm/kernels/simd_avx512.h"
 
 namespace msvm {
 #include "msvm/kernels/rnn_cells.inc"

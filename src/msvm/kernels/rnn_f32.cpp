@@ -25,6 +25,7 @@ namespace rnn {
 namespace {
 
 constexpr int kKeyByBlocks = 10;  // plus the input
+constexpr int64_t kGroup = 6;     // blocks of hidden values: whole tiles for four gates, whether 8 or 3 panels wide
 
 class PlainRecurrent {
  public:
@@ -133,7 +134,14 @@ class PlainRecurrent {
       const int64_t t = reversed ? s_.steps - 1 - step : step;
       float* gates = gates_ + d * rows * columns_ + s_.row(t, 0) * columns_;
       const int64_t gates_row = (s_.batch_first ? s_.steps : 1) * columns_;
-      auto part = [&](int64_t first, int64_t last) { advance(d, first, last, gates, gates_row, h, next, c); };
+      // There and back: weights that don't quite fit the cache are met again while their later part is still in it.
+      auto part = [&](int64_t first, int64_t last) {
+        const int64_t groups = (last - first + kGroup - 1) / kGroup;
+        for (int64_t i = 0; i < groups; ++i) {
+          const int64_t from = first + (step % 2 == 0 ? i : groups - 1 - i) * kGroup;
+          advance(d, from, std::min(last, from + kGroup), gates, gates_row, h, next, c);
+        }
+      };
       if (shared) call_.workers.parallel_for(blocks_, grain, part);
       else part(0, blocks_);
       std::swap(h, next);
@@ -184,10 +192,15 @@ class PlainRecurrent {
 }  // namespace
 
 bool is_plain(const KernelCall& call, const Shape& s) {
-  if (s.cell == Cell::kRnn || s.clips || s.input_forget || input_or_null(call, 4) || input_or_null(call, 7)) return false;
+  if (s.cell == Cell::kRnn || s.clips || s.input_forget || input_or_null(call, 7)) return false;
   if (s.cell == Cell::kGru && !s.linear_before_reset) return false;
   for (size_t i = 0; i < call.inputs.size(); ++i)
-    if (call.inputs[i] && call.inputs[i]->dtype != DType::kF32) return false;
+    if (i != 4 && call.inputs[i] && call.inputs[i]->dtype != DType::kF32) return false;
+  if (const TensorMeta* lengths = input_or_null(call, 4)) {
+    if (lengths->dtype != DType::kI32) return false;
+    for (int64_t b = 0; b < s.batch; ++b)
+      if (lengths->as<int32_t>()[b * lengths->strides[0]] != s.steps) return false;
+  }
   for (int64_t d = 0; d < s.directions; ++d)
     for (int i = 0; i < (s.cell == Cell::kLstm ? 3 : 2); ++i)
       if (s.activations[d][i].kind != (i == 0 ? Act::kSigmoid : Act::kTanh)) return false;

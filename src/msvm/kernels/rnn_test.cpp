@@ -88,6 +88,11 @@ TEST(Recurrent, MatchesTheFormulas) {
     list.push_back({cell, 3, 1, 64, 128, "forward", true, false, true, false, true});
   }
   list.push_back({0, 3, 2, 3, 4, "forward", true, false, false, false, false, false, 0, true});
+  for (int cell = 0; cell < 2; ++cell) {
+    list.push_back({cell, 3, 8, 10, 203, "forward", true, false, true, false, true});  // a step's hidden values are shared by threads
+    list.push_back({cell, 5, 1, 9, 33, "bidirectional", true, true, true, false, true});
+    list.push_back({cell, 4, 3, 16, 16, "bidirectional", true, false, true, false, true, true});
+  }
   const char* names[][3] = {{"ref_lstm", "avx512_lstm_f32_packed", "avx2_lstm_f32_packed"}, {"ref_gru", "avx512_gru_f32_packed", "avx2_gru_f32_packed"}, {"ref_rnn", "avx512_rnn_f32_packed", "avx2_rnn_f32_packed"}};
   for (const Config& f : list) {
     int64_t gates = f.cell == 0 ? 4 : f.cell == 1 ? 3 : 1, H = f.hidden, D = f.direction == "bidirectional" ? 2 : 1;
@@ -125,6 +130,22 @@ TEST(Recurrent, MatchesTheFormulas) {
         Call last = {{&x, &w, &r}, {nullptr, &h}, a};
         EXPECT_TRUE(last.run(name).ok());
       }
+  }
+}
+
+TEST(Recurrent, ThreadsChangeNothing) {
+  for (auto [name, gates, both] : std::vector<std::tuple<const char*, int64_t, bool>>{{"avx512_lstm_f32_packed", 4, false}, {"avx512_gru_f32_packed", 3, false}, {"avx2_lstm_f32_packed", 4, false}, {"avx512_lstm_f32_packed", 4, true}}) {
+    if (!can_run(kernel(name))) continue;
+    const int64_t d = both ? 2 : 1, hidden = 250;
+    Tensor x = random_tensor({4, 6, 40}, 1), w = random_tensor({d, gates * hidden, 40}, 2), r = random_tensor({d, gates * hidden, hidden}, 3), one(DType::kF32, {4, d, 6, hidden}), other(DType::kF32, {4, d, 6, hidden});
+    Attributes attrs{{"linear_before_reset", int64_t{1}}, {"direction", std::string(both ? "bidirectional" : "forward")}};
+    for (int threads : {1, 2, 3}) {
+      Call call{{&x, &w, &r}, {threads == 1 ? &one : &other}, attrs};
+      call.threads = threads;
+      call.const_inputs = 6;
+      ASSERT_TRUE(call.run(name).ok());
+      if (threads > 1) { EXPECT_TRUE(same_bits(one, other)) << name << threads; }
+    }
   }
 }
 

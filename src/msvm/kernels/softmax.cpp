@@ -5,6 +5,7 @@
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/iterate.h"
+#include "msvm/kernels/pixel_kernels.h"
 #include "msvm/kernels/row_kernels.h"
 #include "msvm/kernels/vector_kernels.h"
 
@@ -83,6 +84,30 @@ Status fast_softmax(KernelCall& call) {
   return {};
 }
 
+constexpr int64_t kMaxColumns = 256;
+
+/// Over `n` rows of `m` columns each, rows `row` apart in both; at most kMaxColumns.
+void softmax_columns(const VectorKernels& v, const float* from, float* to, int64_t n, int64_t m, int64_t row) {
+  alignas(64) float top[kMaxColumns], sum[kMaxColumns];
+  v.copy_strided(from, 1, m, top);
+  for (int64_t k = 1; k < n; ++k) {
+    const float* rows[2] = {top, from + k * row};
+    v.max_rows(rows, 2, m, top);
+  }
+  std::fill(sum, sum + m, 0.0f);
+  for (int64_t k = 0; k < n; ++k) {
+    float* e = to + k * row;
+    for (int64_t j = 0; j < m; ++j) e[j] = from[k * row + j] - top[j];
+    v.exp(e, m, e);
+    v.add_in_place(sum, e, m);
+  }
+  for (int64_t k = 0; k < n; ++k)
+    for (int64_t j = 0; j < m; ++j) to[k * row + j] /= sum[j];
+}
+
+// Rows of few elements go by the dozen, turned.
+constexpr int64_t kFewChannels = 48, kColumns = 64;
+
 // The axis runs densely in memory, the others anyhow: the channels of channels-last images.
 bool strided_rows_fit(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
@@ -102,9 +127,23 @@ Status fast_softmax_strided(KernelCall& call) {
     if (d != axis) rows.add_axis(x.shape[d], {y.strides[d], x.strides[d]});
   simplify(rows);
   if (n == 0) return {};
-  for_each_row(rows, call.workers, static_cast<double>(n) * 0.5 + 10, [&](int64_t count, const std::array<int64_t, 2>& at) {
-    for (int64_t i = 0; i < count; ++i)
-      (kKind == Kind::kLog ? v.log_softmax : v.softmax)(x.as<float>() + at[1] + i * rows.inner_stride(1), n, y.as<float>() + at[0] + i * rows.inner_stride(0));
+  const PixelKernels& k = *pixel_kernels(kIsa);
+  const bool together = n <= kFewChannels && kKind == Kind::kSoftmax;
+  for_each_row(rows, call.workers, static_cast<double>(n) * 0.5 + (together ? 2 : 10), [&](int64_t count, const std::array<int64_t, 2>& at) {
+    const float* from = x.as<float>() + at[1];
+    float* to = y.as<float>() + at[0];
+    const int64_t x_row = rows.inner_stride(1), y_row = rows.inner_stride(0);
+    if (together) {
+      alignas(64) float block[kFewChannels * kColumns], turned[kFewChannels * kColumns];
+      for (int64_t i = 0; i < count; i += kColumns) {
+        const int64_t m = std::min(kColumns, count - i);
+        k.transpose({from + i * x_row, x_row, m, n}, block, m);
+        softmax_columns(v, block, turned, n, m, m);
+        k.transpose({turned, m, n, m}, to + i * y_row, y_row);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) (kKind == Kind::kLog ? v.log_softmax : row_kernels(kIsa)->softmax)(from + i * x_row, n, to + i * y_row);
   });
   return {};
 }
@@ -118,7 +157,7 @@ bool columns_fit(const KernelCall& call) {
 template <Isa kIsa>
 Status fast_softmax_columns(KernelCall& call) {
   const VectorKernels& v = *vector_kernels(kIsa);
-  constexpr int64_t kBlock = 256;
+  constexpr int64_t kBlock = kMaxColumns;
   Axis a;
   if (!axis_of(call, a)) return internal_error("Softmax: axis out of range");
   if (a.outer == 0 || a.n == 0 || a.inner == 0) return {};
@@ -126,25 +165,9 @@ Status fast_softmax_columns(KernelCall& call) {
   float* y = call.outputs[0]->as<float>();
   const int64_t blocks = (a.inner - 1) / kBlock + 1, chunks = a.outer * blocks;
   call.workers.parallel_for(chunks, grain_for(chunks, static_cast<double>(a.n * kBlock) * 0.7), [&](int64_t begin, int64_t end) {
-    alignas(64) float top[kBlock], sum[kBlock];
     for (int64_t i = begin; i < end; ++i) {
-      int64_t column = i % blocks * kBlock, n = std::min(kBlock, a.inner - column);
-      const float* from = x + i / blocks * a.n * a.inner + column;
-      float* to = y + i / blocks * a.n * a.inner + column;
-      v.copy_strided(from, 1, n, top);
-      for (int64_t k = 1; k < a.n; ++k) {
-        const float* rows[2] = {top, from + k * a.inner};
-        v.max_rows(rows, 2, n, top);
-      }
-      std::fill(sum, sum + n, 0.0f);
-      for (int64_t k = 0; k < a.n; ++k) {
-        float* e = to + k * a.inner;
-        for (int64_t j = 0; j < n; ++j) e[j] = from[k * a.inner + j] - top[j];
-        v.exp(e, n, e);
-        v.add_in_place(sum, e, n);
-      }
-      for (int64_t k = 0; k < a.n; ++k)
-        for (int64_t j = 0; j < n; ++j) to[k * a.inner + j] /= sum[j];
+      const int64_t column = i % blocks * kBlock, first = i / blocks * a.n * a.inner + column;
+      softmax_columns(v, x + first, y + first, a.n, std::min(kBlock, a.inner - column), a.inner);
     }
   });
   return {};

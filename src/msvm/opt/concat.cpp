@@ -57,7 +57,8 @@ class ConcatFill {
       window.strided = true;
       Instr view{.op = Opcode::kTensorView, .sub = static_cast<uint8_t>(ViewKind::kWindow), .uses = {joined}, .dims = {from, to}, .imms = {axis_}};
       if (direct[i]) {
-        Node* destination = g_.def(parts[i]);
+        Node *destination = g_.def(parts[i]), *writer = g_.writer(parts[i]);
+        writer->instr.debug = g_.merge_debug({&concat_, writer});
         view.defs = {parts[i]};
         view.debug = destination->instr.debug;
         g_.set_instr(*destination, std::move(view));

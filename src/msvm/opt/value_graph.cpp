@@ -209,7 +209,6 @@ uint32_t ValueGraph::merge_debug(const std::vector<const Node*>& nodes) {
 }
 
 std::unordered_map<SymbolId, Node*> ValueGraph::symbol_definers() {
-  // An input gives a symbol its value, else the first call, PHI or narrowing with a result of that size.
   std::unordered_map<SymbolId, Node*> definer;
   for (const Param& p : function().inputs)
     if (p.type.kind == RegKind::kTensor)
@@ -235,8 +234,8 @@ bool ValueGraph::sizes_available(const TensorType& t, const Node& at) {
       const SymbolInfo& i = dims().symbol_info(s);
       if (i.function == index_) {
         all = all && i.reg >= 0 && static_cast<size_t>(i.reg) < info_.size() && known(info(i.reg).def);
-      } else if (auto it = definer.find(s); it != definer.end()) {
-        all = all && (!it->second || known(it->second));
+      } else if (auto it = definer.find(s); it == definer.end() || it->second) {
+        all = all && it != definer.end() && known(it->second);
       }
     });
   return all;

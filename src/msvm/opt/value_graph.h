@@ -90,7 +90,7 @@ class ValueGraph {
   void add_edges(Node& n);
   void drop_edges(Node& n);
   void renumber(BlockId b);
-  /// Who gives a named symbol its value; null of those that come with an input.
+  /// Who gives a named symbol its value: null for the inputs, else the first call, PHI or narrowing with a result of that size.
   std::unordered_map<SymbolId, Node*> symbol_definers();
   void drop_identities();
   void drop_unused_registers();

@@ -1,0 +1,2 @@
+#define MSVM_QUANTIZE_ROWS_NAME kQuantizeRowsAvx512
+#include "msvm/kernels/quantize_rows.inc"
