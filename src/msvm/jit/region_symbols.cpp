@@ -35,6 +35,10 @@ class Describer {
     sets_.clear();
     tensors_.clear();
     computed_with_ = 0;
+    for (const Segment& s : region_->segments)  // inputs first, so that symbols come in the order of what callers see
+      for (int32_t i = s.begin; i < s.end; ++i)
+        for (Reg r : v_.at(i).uses)
+          if (r != kNoReg && v_.is_tensor(r) && home(r) != k) tensor(r);
     for (const Segment& s : region_->segments)
       for (int32_t i = s.begin; i < s.end; ++i) read(v_.at(i), i);
     count_axes();

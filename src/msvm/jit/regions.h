@@ -33,7 +33,7 @@ struct AxisCount {
 struct Region {
   int32_t function = 0;
   std::vector<Segment> segments;        // in reverse post-order of their blocks
-  std::vector<SymbolId> symbols;        // entry symbols: what its types and conditions mention, in order of first mention
+  std::vector<SymbolId> symbols;        // entry symbols: what its types and conditions mention, those of its inputs first, in order of first mention
   SymbolSet free = 0;                   // those that are only ever the extent of an outermost axis that nothing reduces, reorders or mixes
   std::vector<Reg> inputs;              // tensors defined outside and read here
   std::vector<Reg> written;             // destinations from outside (or windows of them) that it writes

@@ -3,9 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace msvm::jit {
 namespace {
+
+/// What text makes of `dynamic` when it is read: any0, any1, …, with underscores if the text holds such names.
+bool is_anonymous(const std::string& name) {
+  if (name.empty()) return true;
+  if (!name.starts_with("any")) return false;
+  const size_t digits = name.find_first_not_of('_', 3);
+  return digits != std::string::npos && name.find_first_not_of("0123456789", digits) == std::string::npos;
+}
 
 class Analysis {
  public:
@@ -46,7 +55,7 @@ class Analysis {
       return v_.opaque(r) || !value.valid() ? scalar_kind_[static_cast<size_t>(r)] : kind_of_value(value);
     }
     if (auto at = bound_kind_.find(s); at != bound_kind_.end()) return at->second;
-    return v_.module.dims->symbol_info(s).name.empty() ? AxisKind::kDynamic : AxisKind::kBound;
+    return is_anonymous(v_.module.dims->symbol_info(s).name) ? AxisKind::kDynamic : AxisKind::kBound;
   }
 
   /// Of an expression without registers whose values are known.
@@ -237,7 +246,7 @@ class Analysis {
     if (value) return fmt::format("{}{}", kind == AxisKind::kCaptured ? "captured:" : "", *value);
     const std::string text = v_.module.dims->to_string(v_.value(d));
     if (kind == AxisKind::kDynamic) return d.is_symbol() ? "dynamic" : text;
-    if (kind == AxisKind::kFresh) return v_.value(d).is_symbol() && v_.module.dims->symbol_info(v_.value(d).symbol()).name.empty() ? "fresh" : "fresh:" + text;
+    if (kind == AxisKind::kFresh) return v_.value(d).is_symbol() && is_anonymous(v_.module.dims->symbol_info(v_.value(d).symbol()).name) ? "fresh" : "fresh:" + text;
     return "symbolic:" + text;
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 
 namespace msvm::jit {
 namespace {
@@ -35,7 +36,7 @@ std::string_view verdict_name(Verdict v) {
 }
 
 Trigger::Trigger(const Region& region, const DimContext& dims, TriggerOptions options)
-    : region_(region), dims_(dims), options_(std::move(options)), named_(region.symbols.size(), nullptr), beyond_list_(region.symbols.size(), 0) {
+    : region_(region), dims_(dims), options_(std::move(options)), named_(region.symbols.size(), nullptr), beyond_list_(region.symbols.size(), 0), window_(kWindow * region.symbols.size(), 0) {
   for (size_t k = 0; k < region.symbols.size(); ++k)
     if (auto at = options_.named_boundaries.find(symbol_name(region, k, dims)); at != options_.named_boundaries.end() && !at->second.empty()) named_[k] = &at->second;
 }
@@ -58,12 +59,15 @@ Box Trigger::start(std::span<const int64_t> values, bool& beyond) const {
 }
 
 int Trigger::count_in(const Box& box) const {
-  return static_cast<int>(std::count_if(window_.begin(), window_.end(), [&](const auto& v) { return box.holds(v); }));
+  int n = 0;
+  for (size_t k = 0; k < seen(); ++k) n += box.holds(seen_run(k));
+  return n;
 }
 
-double Trigger::expected_hits(int in_box) const {
-  // This run is one of them whatever the habit is, so it says nothing about the next.
-  return static_cast<double>(kWindow) * (in_box - 1) / (static_cast<double>(window_.size()) - 1 + kDoubt);
+int Trigger::count_in(const Extent& extent, size_t position) const {
+  int n = 0;
+  for (size_t k = 0; k < seen(); ++k) n += extent.holds(seen_run(k)[position]);
+  return n;
 }
 
 std::string Trigger::open_names(const Decision& d) const {
@@ -73,9 +77,8 @@ std::string Trigger::open_names(const Decision& d) const {
 }
 
 Decision Trigger::run(std::span<const int64_t> values, const Gain& gain) {
+  std::copy(values.begin(), values.end(), window_.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(runs_) % kWindow * values.size()));
   ++runs_;
-  window_.emplace_back(values.begin(), values.end());
-  if (window_.size() > kWindow) window_.pop_front();
   if (!options_.bucket_boundaries.empty())
     for (size_t k = 0; k < values.size(); ++k) beyond_list_[k] |= values[k] > options_.bucket_boundaries.back();
 
@@ -83,52 +86,52 @@ Decision Trigger::run(std::span<const int64_t> values, const Gain& gain) {
   bool beyond = false;
   d.box = start(values, beyond);
   d.in_box = count_in(d.box);
-  if (!beyond) {
+  d.seen = static_cast<int>(seen());
+  if (d.in_box < options_.jit_threshold && !beyond) {
     // How often each extent of the candidate was met; the rarest is opened first, of equally rare ones the earlier symbol.
-    std::vector<int> met;
-    for (size_t k = 0; k < values.size(); ++k)
-      met.push_back(static_cast<int>(std::count_if(window_.begin(), window_.end(), [&](const auto& v) { return d.box.extents[k].holds(v[k]); })));
+    std::vector<int> met(values.size());
+    for (size_t k = 0; k < values.size(); ++k) met[k] = d.box.extents[k].open() ? INT_MAX : count_in(d.box.extents[k], k);
     while (d.in_box < options_.jit_threshold) {
-      size_t rarest = values.size();
-      for (size_t k = 0; k < values.size(); ++k)
-        if (!d.box.extents[k].open() && (rarest == values.size() || met[k] < met[rarest])) rarest = k;
-      if (rarest == values.size()) break;
-      d.box.extents[rarest] = Extent{};
-      d.opened.push_back(rarest);
+      const auto rarest = std::min_element(met.begin(), met.end());
+      if (rarest == met.end() || *rarest == INT_MAX) break;
+      *rarest = INT_MAX;
+      d.opened.push_back(static_cast<size_t>(rarest - met.begin()));
+      d.box.extents[d.opened.back()] = Extent{};
       d.in_box = count_in(d.box);
     }
   }
   d.scd = scd_of_box(region_, d.box);
-  d.gain = expected_hits(d.in_box) * gain.saving - gain.cost;
+  // This run lies in the box whatever the habit is, so it says nothing about the next.
+  d.expected_hits = static_cast<double>(kWindow) * (d.in_box - 1) / (d.seen - 1 + kDoubt);
+  d.needed_hits = gain.cost / gain.saving;
 
-  const std::string opened = d.opened.empty() ? std::string() : fmt::format("; {} opened, as values recur in fewer than {}", open_names(d), runs_text(options_.jit_threshold));
-  const int seen = static_cast<int>(window_.size());
-  if (beyond) {
-    d.verdict = Verdict::kBeyondBuckets;
-    d.reason = "a size lies beyond the last boundary of its symbol";
-  } else if (seen < options_.jit_threshold) {
-    d.verdict = Verdict::kTooFewRuns;
-    d.reason = fmt::format("{} of the {} that are needed", runs_text(seen), options_.jit_threshold);
-  } else if (!d.box.fixes_something()) {
-    d.verdict = Verdict::kFixesNothing;
-    d.reason = region_.symbols.empty() || d.opened.empty() ? "there is nothing to fix" : "it fixes nothing" + opened;
-    if (!d.opened.empty()) d.reason += fmt::format("; SCD {:.2f}", d.scd);
-  } else if (d.scd < options_.scd_threshold) {
-    d.verdict = Verdict::kLowScd;
-    d.reason = fmt::format("SCD {:.2f} is below {:g}{}", d.scd, options_.scd_threshold, opened);
-  } else if (std::find(entries_.begin(), entries_.end(), d.box) != entries_.end()) {
-    d.verdict = Verdict::kHasEntry;
-    d.reason = "the box has an entry";
-  } else if (d.gain < 0) {
-    d.verdict = Verdict::kNegativeGain;
-    d.reason = fmt::format("it would save less than it costs: {:.1f} hits are expected in the next {} runs, {:g} are needed", expected_hits(d.in_box), kWindow, gain.cost / gain.saving);
-  } else {
+  if (beyond) d.verdict = Verdict::kBeyondBuckets;
+  else if (d.seen < options_.jit_threshold) d.verdict = Verdict::kTooFewRuns;
+  else if (!d.box.fixes_something()) d.verdict = Verdict::kFixesNothing;
+  else if (d.scd < options_.scd_threshold) d.verdict = Verdict::kLowScd;
+  else if (std::find(entries_.begin(), entries_.end(), d.box) != entries_.end()) d.verdict = Verdict::kHasEntry;
+  else if (d.expected_hits * gain.saving < gain.cost) d.verdict = Verdict::kNegativeGain;
+  else {
     d.verdict = Verdict::kQueued;
-    d.reason = fmt::format("SCD {:.2f}, {} of the last {} in the box{}", d.scd, runs_text(d.in_box), seen, opened);
     entries_.push_back(d.box);
   }
   last_ = d;
   return d;
+}
+
+std::string Trigger::reason(const Decision& d) const {
+  const std::string opened = d.opened.empty() ? std::string() : fmt::format("; {} opened, as values recur in fewer than {}", open_names(d), runs_text(options_.jit_threshold));
+  switch (d.verdict) {
+    case Verdict::kQueued: return fmt::format("SCD {:.2f}, {} of the last {} in the box{}", d.scd, runs_text(d.in_box), d.seen, opened);
+    case Verdict::kTooFewRuns: return fmt::format("{} of the {} that are needed", runs_text(d.seen), options_.jit_threshold);
+    case Verdict::kFixesNothing: return d.opened.empty() ? "there is nothing to fix" : fmt::format("it fixes nothing{}; SCD {:.2f}", opened, d.scd);
+    case Verdict::kBeyondBuckets: return "a size lies beyond the last boundary of its symbol";
+    case Verdict::kLowScd: return fmt::format("SCD {:.2f} is below {:g}{}", d.scd, options_.scd_threshold, opened);
+    case Verdict::kHasEntry: return "the box has an entry";
+    case Verdict::kNegativeGain:
+      return fmt::format("it would save less than it costs: {:.1f} hits are expected in the next {} runs, {:g} are needed", d.expected_hits, kWindow, d.needed_hits);
+  }
+  return "";
 }
 
 void Trigger::add_entry(const Box& box) {

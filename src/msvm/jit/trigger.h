@@ -1,6 +1,6 @@
 // Which boxes of a region are worth code of their own: watches the values of its entry symbols, run by run.
 #pragma once
-#include <deque>
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,10 +41,10 @@ struct Decision {
   Verdict verdict = Verdict::kTooFewRuns;
   Box box;               // the candidate
   double scd = 0;
-  int in_box = 0;        // runs among the last 64, this one included
-  double gain = 0;       // of the next 64 runs
-  std::vector<size_t> opened;  // positions of the symbols that were opened, in order
-  std::string reason;    // a sentence, also of a box that was queued
+  int in_box = 0;        // runs in it among the last `seen` (at most 64), this one included
+  int seen = 0;
+  double expected_hits = 0, needed_hits = 0;  // among the next 64 runs; for the gain to be positive
+  std::vector<size_t> opened;                 // positions of the symbols that were opened, in order
 };
 
 /// Of one region and one thread.
@@ -62,6 +62,8 @@ class Trigger {
   void add_entry(const Box& box);
   /// The entry of `box` is gone, or something changed since its compilation failed: it may be queued again.
   void drop_entry(const Box& box);
+  /// A sentence, also for a box that was queued.
+  std::string reason(const Decision& d) const;
   /// What became of the last candidate; none before the first run.
   const std::optional<Decision>& last() const { return last_; }
   int64_t runs() const { return runs_; }
@@ -69,7 +71,9 @@ class Trigger {
  private:
   Box start(std::span<const int64_t> values, bool& beyond) const;
   int count_in(const Box& box) const;
-  double expected_hits(int in_box) const;
+  int count_in(const Extent& extent, size_t position) const;
+  std::span<const int64_t> seen_run(size_t k) const { return {window_.data() + k * region_.symbols.size(), region_.symbols.size()}; }
+  size_t seen() const { return std::min(static_cast<size_t>(runs_), kWindow); }
   std::string open_names(const Decision& d) const;
 
   const Region& region_;
@@ -77,7 +81,7 @@ class Trigger {
   const TriggerOptions options_;
   std::vector<const std::vector<int64_t>*> named_;  // by symbol; null: none of its own
   std::vector<uint8_t> beyond_list_;                // by symbol: 1 once a value lay beyond the last of bucket_boundaries
-  std::deque<std::vector<int64_t>> window_;
+  std::vector<int64_t> window_;                     // the last runs' values, one run after the other, as a ring
   std::vector<Box> entries_;
   std::optional<Decision> last_;
   int64_t runs_ = 0;
