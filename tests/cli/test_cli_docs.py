@@ -48,6 +48,6 @@ def test_every_pass_is_there(msvm_cli, add):
 
 def test_every_option_is_there(msvm_cli):
     text = PAGE.read_text()
-    for command in ("run", "import-onnx", "opt", "verify", "asm", "dis", "info", "cap dump"):
+    for command in ("run", "import-onnx", "opt", "verify", "asm", "dis", "info", "scd", "cap dump"):
         for option in re.findall(r"^ .*?(--[a-z-]+)", msvm_cli(*command.split(), "--help").out, re.M):
             assert option in text or option == "--help" or (option == "--output" and "`-o" in text), (command, option)
