@@ -173,13 +173,14 @@ class Describer {
       for (size_t a = 0; a < shape.size(); ++a)
         if (a > 0 || !v_.value(shape[a]).is_symbol()) used |= set_of(shape[a]);
     }
+    const SymbolSet candidates = ~used;
     for (const Segment& s : region_->segments)
       for (int32_t k = s.begin; k < s.end; ++k) {
         const Instr& i = v_.at(k);
         SymbolSet carried = 0;
         std::vector<OuterOperand> inputs, outputs;
         auto add = [&](Reg r, std::vector<OuterOperand>& list) {
-          const SymbolSet set = outer(r);
+          const SymbolSet set = outer(r) & candidates;
           carried |= set;
           list.push_back({v_.is_tensor(r) ? &v_.type(r) : nullptr, set != 0});
         };

@@ -459,6 +459,20 @@ b0:
   EXPECT_EQ(p.symbols(p.only()), "B S");
 }
 
+TEST(Regions, WhatIsBroadcastOverTheBatchDoesNotMixIt) {
+  TestProgram p(R"(
+symbol N, M
+func @f(x: f32[N, M], y: f32[M]) -> f32[N, M]
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_CREATE input 1
+  R2 = TENSOR_ALLOC [N, M], f32, CPU(0)
+  OP_CALL Add(R0, R1) -> R2
+  RETURN R2
+)");
+  EXPECT_EQ(p.symbols(p.only()), "N* M");
+}
+
 TEST(Regions, BroadcastingOverAnotherAxisIsNoBatch) {
   TestProgram p(R"(
 symbol B
