@@ -11,6 +11,7 @@ namespace msvm {
 namespace {
 
 constexpr size_t kPlans = 16;              // size vectors whose plans a session keeps
+constexpr int64_t kArenaRoom = 64 << 20;   // at most so much beyond what is needed
 constexpr int64_t kArenaSlack = 1 << 20;   // an arena four times too large is given back, beyond this
 
 }  // namespace
@@ -95,6 +96,15 @@ Status Session::Impl::provide_arena(vm::Frame& frame, int64_t bytes) {
   if (bytes <= have && have / 4 <= most + kArenaSlack) return {};
   frame.arena.reset();
   if (bytes == 0) return {};
+  // One that grows leaves room: the next size often is larger again, and pages that were touched stay. Untouched ones cost nothing.
+  if (bytes > have && have > 0) {
+    const int64_t room = std::max(bytes, std::min(2 * have, bytes + kArenaRoom));
+    auto roomy = allocator.allocate(Device{}, DType::kU8, room, MemoryUse::kArena);
+    if (roomy.ok()) {
+      frame.arena = std::move(*roomy);
+      return {};
+    }
+  }
   MSVM_ASSIGN_OR_RETURN(frame.arena, allocator.allocate(Device{}, DType::kU8, bytes, MemoryUse::kArena));
   return {};
 }
