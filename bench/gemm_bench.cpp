@@ -115,6 +115,16 @@ void product(int64_t m, int64_t k, int64_t n, bool constant = true) {
     measure(name, label, {&a.meta, &b.meta}, &c.meta, {}, constant ? 2 : 0, static_cast<double>(m * k * n), m == 1 ? static_cast<double>(k * n * 4) : 0);
 }
 
+// Another B each time, from main memory.
+void streamed(int64_t m, int64_t k, int64_t n) {
+  if (!std::strstr(" from memory avx512_matmul_f32_generic", g_filter)) return;
+  const int64_t count = 200000000 / (k * n * 4);
+  Buffer a({count, m, k}), b({count, k, n}), c({count, m, n});
+  const std::string label = std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n) + " from memory";
+  for (const char* name : {"avx512_matmul_f32_generic", "avx2_matmul_f32_generic"})
+    measure(name, label, {&a.meta, &b.meta}, &c.meta, {}, 2, static_cast<double>(count * m * k * n), static_cast<double>(count * k * n * 4));
+}
+
 void linear(int64_t m, int64_t k, int64_t n, std::vector<std::string> body, bool residual) {
   Buffer a({m, k}), b({k, n}), bias({n}), other({m, n}), c({m, n});
   std::string label = std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n) + " bias";
@@ -199,6 +209,8 @@ int main(int argc, char** argv) {
                                                    {1, 16, 16},      {1, 64, 64},      {4, 32, 32},       {16, 16, 1},      {2000, 64, 1},   {2000, 64, 10}};
   for (const auto& s : sizes) product(s[0], s[1], s[2]);
   for (const auto& s : std::vector<std::vector<int64_t>>{{1, 1024, 1024}, {8, 512, 512}, {32, 1024, 1024}, {197, 768, 3072}, {512, 512, 512}}) product(s[0], s[1], s[2], false);
+  for (int64_t m : {1, 4, 8, 12, 16, 24, 32}) streamed(m, 384, 1536);
+  for (int64_t m : {8, 16, 32}) streamed(m, 1024, 1024);
   for (int64_t rows : {16, 64, 128, 197, 512}) heads(12, rows, 32);
   heads(12, 128, 64);
   heads(1, 1024, 64);

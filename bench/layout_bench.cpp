@@ -155,6 +155,7 @@ std::vector<Line> lines() {
     add({"space to depth " + at, "SpaceToDepth", {s}, {1, s[1] * 4, s[2] / 2, s[3] / 2}, {{"blocksize", int64_t{2}}}});
     add({"transpose to nhwc " + at, "Transpose", {s}, {1, s[2], s[3], s[1]}, {{"perm", Ints{0, 2, 3, 1}}}, {}, 1});
   }
+  add({"copy image 3@640", "Identity", {{1, 3, 640, 640}}, {1, 3, 640, 640}, {}, {}, 12});
   add({"transpose heads", "Transpose", {{1, 384, 12, 64}}, {1, 12, 384, 64}, {{"perm", Ints{0, 2, 1, 3}}}, {}, 1});
   add({"transpose matrix", "Transpose", {{1000, 777}}, {777, 1000}, {}, {}, 1});
   add({"layer mean", "ReduceMean", {{384, 768}}, {384, 1}, {{"axes", Ints{1}}, {"keepdims", int64_t{1}}}, {}, 1});

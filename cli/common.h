@@ -60,6 +60,7 @@ void add_verify(CLI::App& app, int& exit_code);
 void add_asm(CLI::App& app, int& exit_code);
 void add_dis(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
+void add_scd(CLI::App& app, int& exit_code);
 void add_cap(CLI::App& app, int& exit_code);
 
 }  // namespace msvm::cli

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   add_asm(app, exit_code);
   add_dis(app, exit_code);
   add_info(app, exit_code);
+  add_scd(app, exit_code);
   add_cap(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common.h"
+#include "explain.h"
 #include "feed.h"
 #include "npy.h"
 
@@ -17,8 +18,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kAll = "*";  // --explain without a name
+
 struct RunOptions {
-  std::string program, stream, output, patch;
+  std::string program, stream, output, patch, explain;
   std::vector<std::string> inputs, shapes, ranges;
   int runs = 10, threads = 0;
   uint64_t seed = 1;
@@ -235,6 +238,7 @@ Status run(const RunOptions& o) {
     }
     if (o.kernels)
       for (const auto& [key, s] : kernel_shares(*program)) j["kernels"].push_back({{"operator", key.first}, {"kernel", key.second}, {"calls", s.calls}, {"ns", s.ns}});
+    if (!o.explain.empty()) j["explain"] = explanation_json(explanations(*program, o.explain == kAll ? "" : o.explain));
     j["outputs"] = Json::array();
     for (size_t i = 0; i < results.size(); ++i) j["outputs"].push_back({{"name", f.outputs[i].name}, {"value", describe(results[i])}});
     fmt::print("{}\n", j.dump(1, ' ', false, Json::error_handler_t::replace));
@@ -248,6 +252,7 @@ Status run(const RunOptions& o) {
     }
     fmt::print("{}", t.to_string());
     if (o.kernels) print_kernels(*program);
+    if (!o.explain.empty()) fmt::print("{}", explanation_tables(explanations(*program, o.explain == kAll ? "" : o.explain)));
     fmt::print("\n");
     for (size_t i = 0; i < results.size(); ++i) fmt::print("output {}: {}\n", f.outputs[i].name.empty() ? std::to_string(i) : printable(f.outputs[i].name), printable(describe(results[i])));
   }
@@ -274,6 +279,7 @@ void add_run(CLI::App& app, int& code) {
   add_opt_option(*c, o->level);
   c->add_option("--capability-db", o->patch, "a capability patch to apply");
   c->add_flag("-k,--kernels", o->kernels, "table of kernels: calls and time");
+  c->add_flag("--explain{*}", o->explain, "which kernel each call took for which shapes, and the others with their costs; --explain=NAME: calls of that operator or from that node");
   c->add_flag("--json", o->json, "figures as JSON");
   c->add_flag("-q,--quiet", o->quiet, "no progress bar");
   c->footer("Examples:\n  msvm run det.onnx --shape x=1x3x480x640 -k\n  msvm run det.msbc --stream 'x=1x3x320x320; x=1x3x480x640' -n 20\n  msvm run minilm.onnx -s ids=1x12 -s mask=1x12 --range mask=1:2");

@@ -1,5 +1,5 @@
-// A program from a stranger, as a file or as text: what verifies is run within tight limits, with the arena and without. Never a crash,
-// nothing left behind, and the same bits both times.
+// A program from a stranger, as a file or as text: what verifies is run within tight limits, with the arena and without, and optimised:
+// each pass alone and all of them make what verifies, too, and runs. Never a crash, nothing left behind, and the same bits both times.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include "msvm/bytecode/file.h"
 #include "msvm/bytecode/text.h"
 #include "msvm/engine/executable.h"
+#include "msvm/engine/optimizer.h"
 
 using namespace msvm;
 
@@ -110,11 +111,25 @@ Module module_from(const uint8_t* data, size_t size) {
   return a.errors.empty() ? std::move(a.module) : Module();
 }
 
-void run_function(Devices& devices, const std::shared_ptr<const Program>& program, int32_t index, uint64_t seed) {
+constexpr Limits kLimits{.max_bytes = 1 << 22, .max_instructions = 20000, .max_time = std::chrono::milliseconds(500)};
+
+/// By all passes, or by one.
+std::shared_ptr<const Program> optimized(const Module& m, uint64_t seed) {
+  OptOptions options;
+  const std::vector<std::string> names = pass_names();
+  if (seed % 2 == 1) options.passes = {names[seed / 2 % names.size()]};
+  auto better = verify_and_optimize(m, options);
+  require(better.ok(), "the optimiser fails", better.ok() ? "" : better.status().message());
+  auto program = Program::create(*better);
+  require(program.ok(), "an optimised program isn't one");
+  return *program;
+}
+
+void run_function(Devices& devices, const std::shared_ptr<const Program>& program, const std::shared_ptr<const Program>& better, int32_t index, uint64_t seed) {
   const Module& m = program->module();
   auto in = make_inputs(devices, m, m.functions[static_cast<size_t>(index)], seed);
   if (!in) return;
-  PooledSession session(program, devices, {.max_bytes = 1 << 22, .max_instructions = 20000, .max_time = std::chrono::milliseconds(500)});
+  PooledSession session(program, devices, kLimits);
   std::string seen[2];
   bool ok[2], timed_out = false;
   for (int planned = 0; planned < 2; ++planned) {
@@ -125,6 +140,9 @@ void run_function(Devices& devices, const std::shared_ptr<const Program>& progra
     timed_out |= !r.ok() && r.status().code() == StatusCode::kResourceLimit;  // limits are met elsewhere with the arena
   }
   require(timed_out || (ok[0] == ok[1] && (!ok[0] || seen[0] == seen[1])), "planned and unplanned runs differ", seen[0] + "\n" + seen[1]);
+  PooledSession fast(better, devices, kLimits);
+  auto r = fast.session.run(index, *in);
+  require(!ok[0] || r.ok() || r.status().code() == StatusCode::kResourceLimit, "the optimised program fails", r.ok() ? "" : r.status().message());
 }
 
 }  // namespace
@@ -141,7 +159,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   uint64_t seed = size;
   for (size_t k = 0; k < size; ++k) seed = seed * 1099511628211u ^ data[k];
   const auto functions = static_cast<int32_t>(verified.module->module().functions.size());
-  for (int32_t f = 0; f < std::min(functions, 16); ++f) run_function(devices, *program, f, seed >> (f % 7));
+  {
+    const auto better = optimized(verified.module->module(), seed);
+    for (int32_t f = 0; f < std::min(functions, 16); ++f) run_function(devices, *program, better, f, seed >> (f % 7));
+  }
   program = Status(StatusCode::kInternal, "dropped");
   const MemoryStats left = devices.pool.stats();
   require(left.in_use == 0, "memory is left behind", std::to_string(left.in_use));

@@ -89,6 +89,9 @@ def summarise(results: list[Result], base: str) -> list[Result]:
                 shapes = best(good, what)
                 row[what] = statistics.median(shapes.values()) if shapes else None
                 row[what + "_ratio"] = ratio(shapes, basis[what])
+            settled = best(good, "settled_ms")
+            extra = [ms / settled[shape] for shape, ms in best(good, "first_ms").items() if shape in settled]
+            row["first_over_settled"] = statistics.median(extra) if extra else None
             row["load_ms"] = min(r["load_ms"] for r in good)
             row["peak_mb"] = statistics.median(r["peak_mb"] for r in good)
             row["starved"] = min(r["starved"] for r in good)
@@ -102,17 +105,25 @@ def _number(value: float | None, form: str) -> str:
 
 def print_rows(rows: list[Result], base: str) -> None:
     """A table; ratios below 1 are faster than the base."""
-    columns = f"{'settled ms':>10} {'/' + base:>7} {'first ms':>9} {'/' + base:>7} {'load ms':>8} {'MB':>6}"
-    print(f"\n{'model':12} {'stream':10} {'engine':9} {columns}")
+    columns = f"{'settled ms':>10} {'/' + base:>7} {'first ms':>9} {'/' + base:>7} {'/settled':>8} {'load ms':>8} {'MB':>6}"
+    print(f"\n{'model':17} {'stream':10} {'engine':9} {columns}")
     for r in rows:
-        line = f"{r['model']:12} {r['stream']:10} {r['engine']:9}"
+        line = f"{r['model']:17} {r['stream']:10} {r['engine']:9}"
         if "error" in r:
             print(f"{line} failed: {r['error']}")
             continue
         busy = "*" if r["starved"] > BUSY else ""
         settled = f"{_number(r['settled_ms'], '.2f'):>10} {_number(r['settled_ms_ratio'], '.2f'):>7}"
         first = f"{_number(r['first_ms'], '.2f'):>9} {_number(r['first_ms_ratio'], '.2f'):>7}"
-        print(f"{line} {settled} {first} {r['load_ms']:8.0f} {r['peak_mb']:6.0f}{busy}")
+        new = _number(r["first_over_settled"], ".2f")
+        print(f"{line} {settled} {first} {new:>8} {r['load_ms']:8.0f} {r['peak_mb']:6.0f}{busy}")
+    for kind in dict.fromkeys(r["stream"] for r in rows):
+        for engine in dict.fromkeys(r["engine"] for r in rows):
+            line = f"{'geometric mean':17} {kind:10} {engine:9}"
+            for what, width in (("settled_ms_ratio", 18), ("first_ms_ratio", 17)):
+                ratios = [r[what] for r in rows if (r["stream"], r["engine"]) == (kind, engine) and r.get(what)]
+                line += f" {_number(geometric_mean(ratios) if ratios else None, '.2f'):>{width}}"
+            print(line)
 
 
 def main() -> int:

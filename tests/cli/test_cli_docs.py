@@ -1,16 +1,18 @@
-"""docs/cli.md: its commands are run and print what it says; `...` stands for anything."""
+"""docs/cli.md, docs/optimizer.md: their commands are run and print what they say; `...` stands for anything."""
 
 import os
 import re
 import subprocess
 
+import pytest
 from command import MSVM, ROOT
 
 PAGE = ROOT / "docs/cli.md"
 
 
-def test_examples(tmp_path):
-    text = PAGE.read_text()
+@pytest.mark.parametrize("page, least", [("cli.md", 10), ("optimizer.md", 1)])
+def test_examples(tmp_path, page, least):
+    text = (ROOT / "docs" / page).read_text()
     for name, content in re.findall(r"```msasm (\S+)\n(.*?)```", text, re.S):
         (tmp_path / name).write_text(content)
     (tmp_path / "bin").mkdir()
@@ -34,11 +36,18 @@ def test_examples(tmp_path):
             pattern = r"\s+".join(re.escape(word).replace(r"\.\.\.", ".*") for word in expected.split())
             assert re.fullmatch(r"\s*" + pattern + r"\s*", p.stdout, re.S), (command, p.stdout)
             count += 1
-    assert count >= 10
+    assert count >= least
+
+
+def test_every_pass_is_there(msvm_cli, add):
+    section = (ROOT / "docs/optimizer.md").read_text().split("## The passes")[1].split("\n## ")[0]
+    table = re.findall(r"^\| `(\w+)` \|", section, re.M)
+    names = msvm_cli("opt", add, "--passes", "tidy").err.split("there are ")[1]
+    assert names.strip().split(", ") == table
 
 
 def test_every_option_is_there(msvm_cli):
     text = PAGE.read_text()
-    for command in ("run", "import-onnx", "verify", "asm", "dis", "info", "cap dump"):
+    for command in ("run", "import-onnx", "opt", "verify", "asm", "dis", "info", "scd", "cap dump"):
         for option in re.findall(r"^ .*?(--[a-z-]+)", msvm_cli(*command.split(), "--help").out, re.M):
             assert option in text or option == "--help" or (option == "--output" and "`-o" in text), (command, option)

@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 MODELS = Path.home() / ".cache/msvm/models"
-COMMANDS = ["run", "import-onnx", "verify", "asm", "dis", "info", "cap"]
+COMMANDS = ["run", "import-onnx", "verify", "asm", "dis", "info", "scd", "cap"]
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "cap dump", "cap check"])
@@ -42,7 +42,7 @@ def test_usage(msvm_cli):
         assert msvm_cli("run", "x", limit, "-1").code == 2
 
 
-@pytest.mark.parametrize("command", ["run", "verify", "dis", "info", "import-onnx", "asm"])
+@pytest.mark.parametrize("command", ["run", "verify", "dis", "info", "scd", "import-onnx", "asm"])
 def test_a_file_that_is_not_there(msvm_cli, command):
     path = "no.onnx" if command == "import-onnx" else "no.msasm" if command == "asm" else "no.msbc"
     done = msvm_cli(command, path)

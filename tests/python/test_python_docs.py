@@ -16,7 +16,7 @@ def test_examples(tmp_path, monkeypatch, capsys):
     names: dict = {}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
-    assert "OP_CALL Add" in capsys.readouterr().out
+    assert "OP_CALL msvm.Pointwise" in capsys.readouterr().out
 
 
 def test_every_name_is_there():

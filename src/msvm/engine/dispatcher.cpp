@@ -257,9 +257,11 @@ CallReport SessionDispatcher::last_report(const CallState& state) const {
   return {s.by_host ? devices_.scheduler.last_name(*s.host) : s.site ? s.scheduler->last_name(*s.site) : "", 0};
 }
 
-const std::vector<Candidate>& SessionDispatcher::explain(const CallState& state) const {
+std::vector<SiteChoice> SessionDispatcher::choices(const CallState& state) const {
   const auto& s = static_cast<const Site&>(state);
-  return s.by_host ? devices_.scheduler.explain(*s.host) : s.scheduler->explain(*s.site);
+  if (s.in_use()) s.stream->device().queue->wait();
+  if (s.by_host) return devices_.scheduler.choices(*s.host);
+  return s.site ? s.scheduler->choices(*s.site) : std::vector<SiteChoice>();
 }
 
 }  // namespace msvm

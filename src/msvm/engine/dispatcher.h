@@ -22,7 +22,8 @@ class SessionDispatcher final : public Dispatcher {
   Status copy(const TensorMeta& source, const TensorMeta& destination) override;
   Status fetch(const TensorMeta& element, std::byte* to) override;
   Status finish() override;
-  const std::vector<Candidate>& explain(const CallState& state) const;
+  /// What the call chose on the device where it ran last.
+  std::vector<SiteChoice> choices(const CallState& state) const;
 
  private:
   class Site;

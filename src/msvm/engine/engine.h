@@ -24,6 +24,27 @@ struct EngineOptions {
   int simulated_devices = 0;         // sim(0) ... for tests
 };
 
+/// A kernel that the scheduler looked at.
+struct KernelVerdict {
+  std::string kernel;
+  bool chosen = false;
+  double cost_ns = 0;        // expected; of kernels that could serve
+  std::string reason;        // why it can't; empty if it can
+  bool through_copy = false; // strided inputs go through dense temporaries, the cost includes that
+};
+
+/// One call of a program and what it took for the sizes seen last (eight combinations at most).
+struct CallExplanation {
+  int32_t instruction = -1;  // as in profile()
+  std::string op;
+  std::vector<std::string> origins;
+  struct Choice {
+    std::vector<std::string> inputs;      // "f32[1, 3, 224, 224]"; "_": absent
+    std::vector<KernelVerdict> kernels;   // cheapest first, then those that can't serve
+  };
+  std::vector<Choice> choices;
+};
+
 /// A loaded program. Thread-safe: each concurrent run() takes a session of the pool.
 class Executable {
  public:
@@ -41,6 +62,9 @@ class Executable {
   void set_profiling(bool on);
   /// Merged over sessions, without the runs that have not ended; by instruction of the function.
   std::vector<InstrProfile> profile(int32_t function = 0) const;
+  /// Each call that has run, in the order of the program: the kernel for each shape, and the others with their costs or why not.
+  /// Without what only sessions know that run just now.
+  std::vector<CallExplanation> explain(int32_t function = 0) const;
   Counters counters() const;
 
   struct Impl;

@@ -144,6 +144,7 @@ TEST(ChannelsLast, GlobalPoolsAndReductions) {
       if (count == 1) continue;
       check({"ref_reducemean", {"reducemean_f32"}, {x}, y, a, {}, 2e-7}, all, false);
       check({"ref_reducesum", {"reducesum_f32"}, {x}, y, a, {}, 1e-6 * std::sqrt(count)}, all, false);
+      check({"ref_reducesumsquare", {"reducesumsquare_f32"}, {x}, y, a, {}, 1e-6}, all, false);
       check({"ref_reducemax", {"reducemax_f32"}, {x}, y, a}, all, false);
       check({"ref_reducemin", {"reducemin_f32"}, {x}, y, a}, all, false);
     }
@@ -205,6 +206,16 @@ TEST(ChannelsLast, Normalizations) {
     }
 }
 
+TEST(ChannelsLast, Lrn) {
+  for (int64_t c : {1, 2, 5, 16, 33})
+    for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 8, 8}, {2, c, 1, 1}, {1, c, 70}})
+      for (int64_t size : {1, 3, 4, 5, 9})
+        for (double beta : {0.75, 0.5}) {
+          const Attributes a = {{"size", size}, {"beta", beta}, {"alpha", 0.7}, {"bias", 1.5}};
+          check({"ref_lrn", {"lrn_f32"}, {x}, x, a, {}, 1e-6}, {Memory::kRowMajor, Memory::kChannelsLast, Memory::kChannelSlice});
+        }
+}
+
 TEST(ChannelsLast, SoftmaxOverChannels) {
   for (int64_t c : {2, 3, 7, 8, 17, 31, 47, 48, 49, 100}) {
     const Shape x = {2, c, 5, 7};
@@ -242,7 +253,7 @@ TEST(ChannelsLast, ConcatOfChannelsInOneLayout) {
 // Movement has one kernel each, which takes any strides: here against itself on dense tensors, in every pair of layouts.
 TEST(ChannelsLast, Movement) {
   const auto& all = all_memories();
-  for (int64_t c : {1, 2, 8, 15, 24, 33})
+  for (int64_t c : {1, 8, 24, 33})
     for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 17, 16}}) {
       const int64_t n = x[0], h = x[2], w = x[3];
       check({"ref_identity", {"ref_identity"}, {x}, x}, all);
@@ -279,7 +290,7 @@ TEST(ChannelsLast, CopiesOfAnyElement) {
 
 TEST(ChannelsLast, ElementwiseWithBroadcasts) {
   const auto& all = all_memories();
-  for (int64_t c : {1, 3, 16, 33, 130})
+  for (int64_t c : {1, 16, 33})
     for (const Shape& x : std::vector<Shape>{{1, c, 9, 11}, {2, c, 3, 4}}) {
       for (const char* op : {"add", "sub", "mul", "prelu"}) {
         const std::string base = op;

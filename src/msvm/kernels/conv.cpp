@@ -76,6 +76,7 @@ void add_conv_kernels(KernelList& list) {
   add_conv_depthwise_kernels(list);
   add_conv_direct_kernels(list);
   add_conv_nhwc_depthwise_kernels(list);
+  add_conv_winograd_kernels(list);
   add_conv_transpose_kernels(list);
   add_conv_nhwc_transpose_kernels(list);
   add_conv_other_kernels(list);

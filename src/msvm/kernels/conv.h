@@ -28,6 +28,7 @@ void add_conv_im2col_kernels(KernelList& list);
 void add_conv_depthwise_kernels(KernelList& list);
 void add_conv_direct_kernels(KernelList& list);
 void add_conv_nhwc_depthwise_kernels(KernelList& list);
+void add_conv_winograd_kernels(KernelList& list);
 void add_conv_transpose_kernels(KernelList& list);
 void add_conv_nhwc_transpose_kernels(KernelList& list);
 void add_conv_other_kernels(KernelList& list);  // DeformConv, CausalConvWithState

@@ -159,6 +159,8 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
   MSVM_ASSIGN_OR_RETURN(float* zeros, scratch_array<float>(call.memory, w.kernel[2] * channels + 16));
   std::memset(zeros, 0, static_cast<size_t>(w.kernel[2] * channels + 16) * sizeof(float));
 
+  const float* const x_data = x.data ? reinterpret_cast<const float*>(x.data) : zeros;  // an empty image may have no memory
+
   // Chunks: strips of pixels, blocks of output channels where weights outweigh the images.
   const int64_t pixels = w.out_size(), padded = round_up(filters, 8);
   const double segments = static_cast<double>(w.dilation[2] == 1 && (staged || x.stride[2] == channels) ? w.kernel[0] * w.kernel[1] : w.taps());
@@ -200,7 +202,7 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
       rest /= strips;
       const int64_t g = rest % s.groups, n = rest / s.groups;
       ConvImage image;
-      image.origin = reinterpret_cast<const float*>(x.data) + n * x.image_stride + g * channels * x_channel;
+      image.origin = x_data + n * x.image_stride + g * channels * x_channel;
       image.stride = x.stride;
       std::copy(w.in.begin(), w.in.begin() + 3, image.high.begin());
       if (staged) image = staging.fill(isa, image.origin, x, x_channel, strip, staged_at);
@@ -260,11 +262,11 @@ Status narrow_conv(KernelCall& call) {
 
 constexpr int64_t kMostNarrow = 4;
 
-bool nhwc_fits(const KernelCall& call) { return is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]); }
+bool nhwc_fits(const KernelCall& call) { return conv_window_fits(call) && is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]); }
 bool nhwc_first_fits(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
   // Conv between row-major images has kernels of its own.
-  return x.rank <= 5 && !(is_channels_last(x) && is_channels_last(y)) && (call.op.name != "Conv" || is_channels_last(x) || is_channels_last(y));
+  return x.rank <= 5 && conv_window_fits(call) && !(is_channels_last(x) && is_channels_last(y)) && (call.op.name != "Conv" || is_channels_last(x) || is_channels_last(y));
 }
 bool nhwc_pointwise_fits(const KernelCall& call) {
   const TensorMeta& w = *call.inputs[1];
@@ -317,11 +319,11 @@ void add_conv_direct_kernels(KernelList& list) {
   add_conv_kernel(list, "avx512_conv_f32_nhwc_pointwise", "avx512_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0178, .default_overhead_ns = 300});
   add_conv_kernel(list, "avx512_conv_f32_nhwc", "avx512_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
   add_conv_kernel(list, "avx512_conv_f32_nhwc_first", "avx512_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.018, .default_overhead_ns = 500});
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_narrow", "avx512_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_narrow", "avx512_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.024, .default_overhead_ns = 400});
   add_conv_kernel(list, "avx2_conv_f32_nhwc_pointwise", "avx2_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0187, .default_overhead_ns = 300});
   add_conv_kernel(list, "avx2_conv_f32_nhwc", "avx2_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.019, .default_overhead_ns = 400});
   add_conv_kernel(list, "avx2_conv_f32_nhwc_first", "avx2_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.019, .default_overhead_ns = 500});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_narrow", "avx2_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.02, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_narrow", "avx2_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.025, .default_overhead_ns = 400});
 }
 
 }  // namespace msvm

@@ -35,6 +35,10 @@ const ConvIsa& conv_isa(Isa isa);
 /// Work for one pixel of one group, in multiply-adds of full vectors: lanes that stay idle, and what tiles and segments cost beside their sums.
 double conv_pixel_work(int64_t filters, double k, double segments);
 
+/// Sizes that keep every address these kernels work out within 64 bits and their scratch within reason: not empty kernels; strides,
+/// dilations and padding of up to 65536.
+bool conv_window_fits(const KernelCall& call);
+
 /// A kernel of Conv and, as `fused_name`, of msvm.Conv.
 void add_conv_kernel(KernelList& list, std::string_view name, std::string_view fused_name, KernelInfo info);
 

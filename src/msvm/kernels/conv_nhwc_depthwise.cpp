@@ -101,6 +101,7 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
   if (s.batch == 0 || s.out_channels == 0 || w.out_size() == 0) return {};
   const int64_t channels = s.out_channels, taps = w.taps();
   job.x = as_channels_last(x_meta), job.y = as_channels_last(y_meta);
+  if (!job.x.data) job.x.data = reinterpret_cast<std::byte*>(job.y.data);  // an empty image may have no memory; nothing is read
   const bool moved = !is_channels_last(x_meta), turned = !is_channels_last(y_meta);
   const ChannelsLast x_there = job.x, y_there = job.y;
   if (moved) {
@@ -204,14 +205,15 @@ bool nhwc_depthwise_fits(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1];
   // Conv between row-major images has kernels of its own.
   const bool there = call.op.name == "Conv" ? is_channels_last(x) && is_channels_last(*call.outputs[0]) : x.rank <= 5;
-  return there && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
+  return there && conv_window_fits(call) && call.attrs.get_int("group", 1) == x.shape[1] && w.shape[0] == x.shape[1] && w.shape[1] == 1;
 }
 
-// An element costs about three multiply-adds on its way through L2.
+// Lanes that stay idle count; an element costs about three multiply-adds on its way through L2.
 double nhwc_depthwise_work(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &y = *call.outputs[0];
   const double moved = static_cast<double>((is_channels_last(x) ? 0 : x.elements()) + (is_channels_last(y) ? 0 : y.elements()));
-  return conv_multiply_adds(call) + 15 * moved + 3 * static_cast<double>(call.inputs[0]->elements() + call.outputs[0]->elements());
+  const double lanes = static_cast<double>(round_up(x.shape[1], 16)) / static_cast<double>(std::max<int64_t>(1, x.shape[1]));
+  return conv_multiply_adds(call) * lanes + 15 * moved + 3 * static_cast<double>(call.inputs[0]->elements() + call.outputs[0]->elements());
 }
 
 }  // namespace

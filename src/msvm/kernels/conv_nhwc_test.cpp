@@ -25,6 +25,18 @@ Tensor channels_last(const Tensor& t, int64_t extra = 0) {
   return s;
 }
 
+/// Largest |a - b| in terms of the largest |b|, or of 1.
+double error_of_largest(const std::vector<double>& a, const std::vector<double>& b) {
+  double error = 0, largest = 1;
+  for (size_t i = 0; i < b.size(); ++i) {
+    const double d = std::fabs(a[i] - b[i]);
+    error = d <= error ? error : d;  // a NaN stays
+    largest = std::max(largest, std::fabs(b[i]));
+  }
+  return error / largest;
+}
+bool has_order_of_its_own(const std::string& name) { return name.ends_with("_narrow") || name.ends_with("_winograd"); }
+
 struct ConvCase {
   Shape x, w;  // w: [M, C / groups, kernel...]
   int64_t groups = 1;
@@ -61,6 +73,8 @@ std::vector<ConvCase> cases() {
       {{1, 40, 7, 7}, {96, 40, 3, 3}, 1, {}, {}, {1, 1, 1, 1}},
       {{1, 40, 9, 13}, {3, 40, 3, 3}, 1, {}, {}, {1, 1, 1, 1}},
       {{1, 33, 9, 13}, {2, 33, 7, 3}, 1, {1, 2}, {}, {3, 1, 3, 1}},
+      {{2, 19, 13, 6}, {21, 19, 3, 3}, 1, {}, {}, {0, 1, 2, 1}},
+      {{1, 16, 33, 34}, {130, 16, 3, 3}, 1, {}, {}, {1, 1, 1, 1}, false},
       {{1, 16, 40, 30}, {24, 16, 3, 3}, 1, {}, {}, {1, 1, 1, 1}},
       {{1, 24, 9, 33}, {40, 24, 3, 3}, 1, {1, 2}, {2, 1}, {2, 0, 1, 3}},
       {{1, 8, 6, 6}, {8, 1, 3, 3}, 8, {}, {}, {1, 1, 1, 1}},
@@ -125,9 +139,9 @@ TEST(ConvNhwc, GivesTheReferencesBits) {
           call.const_inputs = threads == 1 ? 0 : 2;
           Status s = call.run(name);
           ASSERT_TRUE(s.ok()) << s.message();
-          if (!call.accepted) break;
+          if (!call.accepted) continue;
           ++count;
-          if (name.ends_with("_narrow")) ASSERT_LE(difference(y.values(), want.values()), 1e-5) << name << " " << to_string(x.meta) << to_string(w.meta);  // an order of its own
+          if (has_order_of_its_own(name)) ASSERT_LE(error_of_largest(y.values(), want.values()), 1e-5) << name << " " << to_string(x.meta) << to_string(w.meta);
           else ASSERT_EQ(y.values(), want.values()) << name << " " << to_string(x.meta) << to_string(w.meta) << " layout " << layout << " threads " << threads;
           if (layout == 1) {  // what lies between the channels of two pixels stays
             y.set(std::vector<double>(want.values().size(), 0.0));
@@ -143,7 +157,8 @@ TEST(ConvNhwc, GivesTheReferencesBits) {
   for (auto& [name, count] : accepted) EXPECT_GT(count, 0) << name;
 }
 
-// Sums have the reference's bits; activations are within what elementwise_f32.inc states (bound here: 2e-6 of 1 + |y|).
+// Sums have the reference's bits; activations are within what elementwise_f32.inc states (bound here: 2e-6 of 1 + |y|); kernels with an order of their own
+// are within 5e-5 of the largest |y|, or of 1 where bounds leave less.
 TEST(ConvNhwc, BodiesRunOnTheResult) {
   using Strings = std::vector<std::string>;
   const std::vector<ConvCase> shapes = {
@@ -196,7 +211,7 @@ TEST(ConvNhwc, BodiesRunOnTheResult) {
               ASSERT_TRUE(s.ok()) << s.message();
               if (!call.accepted) continue;
               ++count;
-              ASSERT_LE(difference(y.values(), want.values()), name.ends_with("_narrow") ? 1e-5 : 2e-6) << name << " " << to_string(x.meta) << to_string(w.meta) << " body " << (body.empty() ? "" : body.back()) << " from " << name_of(in) << " to " << name_of(out);
+              ASSERT_LE(has_order_of_its_own(name) ? error_of_largest(y.values(), want.values()) / 25 : difference(y.values(), want.values()), 2e-6) << name << " " << to_string(x.meta) << to_string(w.meta) << " body " << (body.empty() ? "" : body.back()) << " from " << name_of(in) << " to " << name_of(out);
               ASSERT_TRUE(out == Memory::kRowMajor || gaps_untouched(y)) << name;
             }
           }
@@ -252,11 +267,22 @@ TEST(ConvNhwc, TransposeGivesTheReferencesBits) {
             Status s = call.run(name);
             ASSERT_TRUE(s.ok()) << s.message();
             ASSERT_TRUE(call.accepted);
-            if (name.ends_with("_narrow")) ASSERT_LE(difference(y.values(), want.values()), 1e-5) << name << " " << to_string(x.meta) << to_string(w.meta);  // an order of its own
+            if (has_order_of_its_own(name)) ASSERT_LE(error_of_largest(y.values(), want.values()), 1e-5) << name << " " << to_string(x.meta) << to_string(w.meta);
           else ASSERT_EQ(y.values(), want.values()) << name << " " << to_string(x.meta) << to_string(w.meta) << " threads " << threads;
           }
     }
   }
+}
+
+TEST(ConvNhwc, LeavesWindowsBeyondReasonToOthers) {
+  Tensor x = channels_last(random_tensor({1, 4, 5, 5}, 1)), w = random_tensor({4, 4, 3, 3}, 2), y(DType::kF32, {1, 4, 3, 3});
+  for (const char* attr : {"dilations", "strides"})
+    for (const std::string& name : nhwc_kernels("Conv")) {
+      Call call{{&x, &w}, {&y}, {}};
+      call.attrs.set(attr, std::vector<int64_t>{int64_t{1} << 31, 1});
+      ASSERT_TRUE(call.run(name).ok());
+      EXPECT_FALSE(call.accepted) << name;
+    }
 }
 
 TEST(ConvNhwc, PackedWeightsServeChangingShapes) {

@@ -179,6 +179,7 @@ Status conv_transpose(KernelCall& call, const ConvIsa& isa) {
   const int64_t channels = t.channels(), filters = t.filters(), taps = w.taps(), groups = t.s.groups;
   if (t.s.batch == 0 || t.s.out_channels == 0 || w.in_size() == 0) return {};
   t.x = as_channels_last(*call.inputs[0]), t.y = as_channels_last(*call.outputs[0]);
+  if (!t.x.data) t.x.data = t.y.data;  // an empty image may have no memory; nothing is read
   const bool product = filters < kFewFilters && without_overlap(w) && covered(w) && w.out_size() > 0;
   MSVM_ASSIGN_OR_RETURN(const float* weights, dense_input<float>(call, *call.inputs[1]));
   const int64_t columns = product ? taps * filters : filters, tables = product ? 1 : taps, size = conv_panels_size(channels, columns);
@@ -226,7 +227,7 @@ Status fast_transpose(KernelCall& call) {
 bool nhwc_transpose_fits(const KernelCall& call) {
   for (int64_t s : call.attrs.get_ints("strides"))
     if (s > 64) return false;
-  return is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]);
+  return conv_window_fits(call) && is_channels_last(*call.inputs[0]) && is_channels_last(*call.outputs[0]);
 }
 double nhwc_transpose_work(const KernelCall& call) {
   const double filters = static_cast<double>(std::max<int64_t>(1, call.inputs[1]->shape[1]));

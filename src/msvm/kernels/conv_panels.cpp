@@ -28,6 +28,17 @@ const ConvIsa& conv_isa(Isa isa) {
   return isa == Isa::kAvx512 ? avx512 : avx2;
 }
 
+bool conv_window_fits(const KernelCall& call) {
+  constexpr int64_t kMost = 1 << 16;
+  const TensorMeta& w = *call.inputs[1];
+  for (int d = 2; d < w.rank; ++d)
+    if (w.shape[d] < 1 || w.shape[d] > kMost) return false;
+  for (std::string_view name : {"strides", "dilations", "pads"})
+    for (int64_t v : call.attrs.get_ints(name))
+      if (v < -kMost || v > kMost) return false;
+  return true;
+}
+
 double conv_pixel_work(int64_t filters, double k, double segments) {
   const int64_t lanes = (filters + 7) / 8 * 8;
   const double blocks = static_cast<double>((lanes + 63) / 64), rows = lanes <= 16 ? 16 : lanes <= 32 ? 12 : 7;

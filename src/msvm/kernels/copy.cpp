@@ -129,9 +129,12 @@ void run_copy(CopyNest nest, std::byte* to, const std::byte* from, int64_t eleme
     });
     return;
   }
-  if (to_stride == element && nest.inner() >= 4)
-    for (int a = nest.rank - 2; a >= 0; --a)
-      if (nest.strides[1][a] == element && nest.shape[a] >= 4) return copy_transposed(nest, a, to, from, element, element == 4 && whole_words(-1) ? vectors : nullptr, workers);
+  if (to_stride == element) {
+    const PixelKernels* turning = element == 4 && whole_words(-1) ? vectors : nullptr;
+    const int64_t least = turning ? 2 : 4;
+    for (int a = nest.rank - 2; a >= 0 && nest.inner() >= least; --a)
+      if (nest.strides[1][a] == element && nest.shape[a] >= least) return copy_transposed(nest, a, to, from, element, turning, workers);
+  }
   for_each_row(nest, workers, 1.0, [&](int64_t n, const std::array<int64_t, 2>& at) {
 #define ROW(S) copy_row<S>(to + at[0], to_stride, from + at[1], from_stride, n)
     MSVM_BY_SIZE(element, ROW)

@@ -18,6 +18,8 @@ struct PanelTile {
   const float* b = nullptr;
   int64_t b_panel = 0, b_step = 0;      // strides of panel and k; the 16 columns of a panel are contiguous
   bool b_padded = false;                // else no more than the columns that exist may be read
+  const float* ahead = nullptr;         // what of B is wanted next: `ahead_panels` panels of as many steps are fetched into L2
+  int ahead_panels = 0;
   float* c = nullptr;
   int64_t c_row = 0;
   int64_t k = 0;

@@ -9,6 +9,7 @@ namespace msvm {
 
 void add_norm_fast_kernels(KernelList& list);  // norm_fast.cpp
 void add_norm_channels_last_kernels(KernelList& list);  // norm_channels_last.cpp
+void add_lrn_vector_kernels(KernelList& list);  // lrn_vector.cpp
 
 namespace {
 
@@ -276,6 +277,7 @@ void add_norm_kernels(KernelList& list) {
   list.push_back({.name = "ref_mean_variance_normalization", .op = "MeanVarianceNormalization", .run = ref_mean_variance_norm, .dtypes = kFloats, .default_ns_per_work = 10});
   add_norm_fast_kernels(list);
   add_norm_channels_last_kernels(list);
+  add_lrn_vector_kernels(list);
 }
 
 }  // namespace msvm

@@ -8,6 +8,7 @@ namespace msvm {
 namespace {
 
 constexpr int64_t kDepth = 768;     // steps of k between two visits to C
+constexpr int64_t kFetchRows = 64;
 constexpr int64_t kChunkRows = 96;  // with a block of k they fill a quarter of L2
 
 int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -47,7 +48,7 @@ double gemm_ns(int64_t m, int64_t n, int64_t k) {
   return std::max(static_cast<double>(m) * b / 56, b * 4 / 60) + 20;  // arithmetic, or B from the third level
 }
 
-void gemm_block(const GemmKernels& g, const PanelGemm& p, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
+void gemm_block(const GemmKernels& g, const PanelGemm& p, int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t then) {
   const int64_t m = m1 - m0, tiles = ceil_of(m, tile_rows(g, m, n1 - n0, p.a_row)), highest = ceil_of(m, tiles);
   const int64_t group = g.panels[highest] * kPanel;
   const int64_t blocks = std::max<int64_t>(1, ceil_of(p.k, kDepth)), depth = ceil_of(p.k, blocks);
@@ -66,7 +67,14 @@ void gemm_block(const GemmKernels& g, const PanelGemm& p, int64_t m0, int64_t m1
       const int64_t cols = std::min(group, n1 - n);
       t.b = p.b + n / kPanel * p.b_panel + k0 * p.b_step;
       t.bias = last && p.bias ? p.bias + n : nullptr;
+      // B may come from memory: the tiles of a group share the fetching of the next one. Many rows hide it without.
+      const int64_t ahead = n + group < n1 ? n + group : block + 1 < blocks ? p.n : then;
+      const bool fetch = p.b_padded && m <= kFetchRows && ahead < p.n;
+      const int64_t next = fetch ? ceil_of(std::min(group, p.n - ahead), kPanel) : 0;
       for (int64_t i = 0; i < tiles; ++i) {
+        const int64_t part = i * next / tiles;
+        t.ahead = fetch ? p.b + (ahead / kPanel + part) * p.b_panel + k0 * p.b_step : t.b;
+        t.ahead_panels = static_cast<int>((i + 1) * next / tiles - part);
         const int64_t r = i * m / tiles, rows = (i + 1) * m / tiles - r;
         t.a = p.a + (m0 + r) * p.a_row + k0 * p.a_step;
         t.c = p.c + (m0 + r) * p.c_row + n;
@@ -90,6 +98,7 @@ Status gemm_batch(KernelCall& call, const GemmKernels& g, int64_t count, int64_t
   const int64_t chunks = row_chunks * col_chunks;
   const bool rows_inner = k * n > m * k;  // neighbouring chunks share what is larger
   const double chunk_ns = panel_ns * static_cast<double>(std::min(chunk_panels, panels));
+  const int64_t grain = grain_for(count * chunks, chunk_ns), others = (call.workers.threads() - 1) * grain;
   auto body = [&](int64_t begin, int64_t end, std::byte* scratch) {
     int64_t current = -1;
     PanelGemm p;
@@ -101,11 +110,12 @@ Status gemm_batch(KernelCall& call, const GemmKernels& g, int64_t count, int64_t
       const int64_t c = i % chunks, row = rows_inner ? c % row_chunks : c / col_chunks, col = rows_inner ? c / row_chunks : c % col_chunks;
       const int64_t m0 = row * m / row_chunks, m1 = (row + 1) * m / row_chunks, n0 = std::min(n, col * chunk_panels * kPanel), n1 = std::min(n, n0 + chunk_panels * kPanel);
       if (n0 == n1) continue;
-      gemm_block(g, p, m0, m1, n0, n1);
+      const int64_t after = i + 1 < end ? i + 1 : i + 1 + others;  // the next chunk, if the others take one each meanwhile
+      gemm_block(g, p, m0, m1, n0, n1, row_chunks == 1 && after / chunks == current ? after % chunks * chunk_panels * kPanel : INT64_MAX);
       if (finish) (*finish)(current, p, m0, m1, n0, n1, scratch);
     }
   };
-  return parallel_with_scratch(call, count * chunks, grain_for(count * chunks, chunk_ns), finish_scratch, body);
+  return parallel_with_scratch(call, count * chunks, grain, finish_scratch, body);
 }
 
 }  // namespace msvm

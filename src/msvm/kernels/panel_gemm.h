@@ -45,8 +45,9 @@ struct PanelGemm {
   void plain_b(const float* rows, int64_t row) { b = rows, b_panel = kPanel, b_step = row, b_padded = false; }
 };
 
-/// Rows [m0, m1) and columns [n0, n1), n0 the first of a panel; on the calling thread.
-void gemm_block(const GemmKernels& g, const PanelGemm& p, int64_t m0, int64_t m1, int64_t n0, int64_t n1);
+/// Rows [m0, m1) and columns [n0, n1), n0 the first of a panel; on the calling thread. `then`: the column where it will probably go
+/// on, the first of a panel; p.n if it's not known.
+void gemm_block(const GemmKernels& g, const PanelGemm& p, int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t then = INT64_MAX);
 
 /// What happens to a block of product `item` once its sums are complete.
 using FinishBlock = FunctionRef<void(int64_t item, const PanelGemm& p, int64_t m0, int64_t m1, int64_t n0, int64_t n1, std::byte* scratch)>;

@@ -15,11 +15,12 @@ void add_reduce_vector_kernels(KernelList& list);
 
 namespace {
 
-enum class Kind { kSum, kMean, kMax, kMin };
+enum class Kind { kSum, kMean, kSumSquare, kMax, kMin };
 constexpr int64_t kPart = 65536;        // elements of one partial result
 constexpr int64_t kColumnBlock = 1024;  // columns that one thread holds
+constexpr float kZeros[kColumnBlock] = {};
 
-constexpr bool is_sum(Kind k) { return k == Kind::kSum || k == Kind::kMean; }
+constexpr bool is_sum(Kind k) { return k == Kind::kSum || k == Kind::kMean || k == Kind::kSumSquare; }
 
 /// Partial results are doubles for sums, floats for extremes, in slots of 8 bytes for either.
 struct Folder {
@@ -33,6 +34,7 @@ struct Folder {
     return kind == Kind::kMax ? std::max(a, b) : std::min(a, b);
   }
   double row(const float* x, int64_t n) const {
+    if (kind == Kind::kSumSquare) return k.sum_squares_row(x, n);
     if (is_sum(kind)) return k.sum_row(x, n);
     return static_cast<double>(kind == Kind::kMax ? k.max_row(x, n) : k.min_row(x, n));
   }
@@ -71,7 +73,7 @@ Status reduce_rows(KernelCall& call, const ReduceAxes& s, const Folder& fold) {
   call.workers.parallel_for(items, grain_for(items, ns), [&](int64_t begin, int64_t end) {
     int64_t i = begin;
     // Whole results along the nest of kept axes; with parts one after the other.
-    if (parts == 1 && one_run && count <= kShortRow) {
+    if (parts == 1 && one_run && count <= kShortRow && fold.kind != Kind::kSumSquare) {
       walk_rows(s.kept, begin, end, [&](int64_t n, const std::array<int64_t, 2>& at) { short_rows(fold, {x + at[1], s.kept.inner_stride(1), n, count}, y + at[0], s.kept.inner_stride(0)); });
       return;
     }
@@ -135,7 +137,7 @@ Status reduce_columns(KernelCall& call, const ReduceAxes& s, const Folder& fold)
         else std::fill_n(best, n, static_cast<float>(fold.nothing()));
         walk_rows(s.reduced, p * rows, std::min(count, (p + 1) * rows), [&](int64_t m, const std::array<int64_t, 1>& r) {
           const FloatRows run{from + r[0], s.reduced.inner_stride(0), m, n};
-          if (is_sum(fold.kind)) fold.k.add_columns(run, nullptr, sum);
+          if (is_sum(fold.kind)) fold.k.add_columns(run, fold.kind == Kind::kSumSquare ? kZeros : nullptr, sum);
           else (fold.kind == Kind::kMax ? fold.k.max_columns : fold.k.min_columns)(run, best);
         });
         if (!is_sum(fold.kind))
@@ -202,6 +204,7 @@ void add_reduce_vector_kernels(KernelList& list) {
   add("avx2_" name, op, Isa::kAvx2, fn<Isa::kAvx2, Kind::kind>, exact, accepts);
   BOTH("reducesum_f32", "ReduceSum", reduction, kSum, false, reduction_fits)
   BOTH("reducemean_f32", "ReduceMean", reduction, kMean, false, reduction_fits)
+  BOTH("reducesumsquare_f32", "ReduceSumSquare", reduction, kSumSquare, false, reduction_fits)
   BOTH("reducemax_f32", "ReduceMax", reduction, kMax, true, reduction_fits)
   BOTH("reducemin_f32", "ReduceMin", reduction, kMin, true, reduction_fits)
   BOTH("global_average_pool_f32_strided", "GlobalAveragePool", global_pool, kMean, false, global_fits)

@@ -1,5 +1,8 @@
 #include "msvm/kernels/resize_site.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/resize.h"
 #include "msvm/kernels/site.h"
@@ -14,12 +17,30 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
-struct ResizeSite final : KernelSiteState {
+struct Kept {
   bool made = false;
-  Key key, wanted;
+  Key key;
   std::vector<int32_t> positions[2];
   std::vector<float> weights[2];
   PlaneResize plan;
+  uint64_t used = 0;
+};
+
+/// The sizes seen last, as the call site's scheduler remembers them.
+struct ResizeSite final : KernelSiteState {
+  static constexpr size_t kMost = 8;
+  Key wanted;
+  std::vector<std::unique_ptr<Kept>> kept;
+  uint64_t clock = 0;
+
+  Kept& take() {
+    for (auto& k : kept)
+      if (k->made && k->key == wanted) return *k;
+    if (kept.size() < kMost) return *kept.emplace_back(std::make_unique<Kept>());
+    Kept& oldest = **std::min_element(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a->used < b->used; });
+    oldest.made = false;
+    return oldest;
+  }
 };
 
 }  // namespace
@@ -45,31 +66,32 @@ Result<const PlaneResize*> plane_resize(KernelCall& call) {
     wanted.scales.resize(static_cast<size_t>(scales->elements()));
     read_elements(*scales, wanted.scales.data());
   }
-  if (site.made && site.key == wanted) return const_cast<const PlaneResize*>(&site.plan);
-  site.made = false;
+  Kept& k = site.take();
+  k.used = ++site.clock;
+  if (k.made) return const_cast<const PlaneResize*>(&k.plan);
   ResizePlan plan;
   MSVM_RETURN_IF_ERROR(plan_resize(call, plan));
   for (int d = 0; d < x.rank - 2; ++d)
     if (!plan.axes[static_cast<size_t>(d)].identity) return unsupported("Resize: scales of outer axes");
-  site.plan.linear = plan.mode == ResizeMode::kLinear;
+  k.plan.linear = plan.mode == ResizeMode::kLinear;
   for (int i = 0; i < 2; ++i) {
     const ResizeAxis& axis = plan.axes[static_cast<size_t>(x.rank - 2 + i)];
     const size_t n = static_cast<size_t>(axis.out);
-    auto& positions = site.positions[i];
-    auto& weights = site.weights[i];
+    auto& positions = k.positions[i];
+    auto& weights = k.weights[i];
     positions.assign(2 * n, 0);
     weights.assign(n, 0.0f);
     for (size_t o = 0; o < n; ++o) {
       const size_t at = o * static_cast<size_t>(axis.taps);
       positions[o] = static_cast<int32_t>(axis.identity ? static_cast<int64_t>(o) : axis.position[at]);
-      positions[n + o] = axis.identity || !site.plan.linear ? positions[o] : static_cast<int32_t>(axis.position[at + 1]);
-      weights[o] = axis.identity || !site.plan.linear ? 0.0f : static_cast<float>(axis.weight[at + 1]);
+      positions[n + o] = axis.identity || !k.plan.linear ? positions[o] : static_cast<int32_t>(axis.position[at + 1]);
+      weights[o] = axis.identity || !k.plan.linear ? 0.0f : static_cast<float>(axis.weight[at + 1]);
     }
-    (i == 0 ? site.plan.rows : site.plan.columns) = {positions.data(), positions.data() + n, weights.data(), axis.identity};
+    (i == 0 ? k.plan.rows : k.plan.columns) = {positions.data(), positions.data() + n, weights.data(), axis.identity};
   }
-  std::swap(site.key, wanted);
-  site.made = true;
-  return const_cast<const PlaneResize*>(&site.plan);
+  k.key = wanted;
+  k.made = true;
+  return const_cast<const PlaneResize*>(&k.plan);
 }
 
 }  // namespace msvm

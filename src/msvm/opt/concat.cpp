@@ -5,6 +5,7 @@
 
 #include "msvm/ops/schema.h"
 #include "msvm/opt/passes.h"
+#include "msvm/verify/fills.h"
 
 namespace msvm::opt {
 namespace {
@@ -31,6 +32,12 @@ class ConcatFill {
     if (axis_ < 0) axis_ += type.rank();
     if (axis_ != 1) return;
     const std::vector<Reg> parts = concat_.instr.uses;
+    int64_t channels = 0;
+    for (Reg r : parts) {
+      // Not a list; of a size for which windows that meet are proved to.
+      if (!g_.is_tensor(r) || g_.type(r).rank() != type.rank() || !g_.type(r).shape[1].is_const() || __builtin_add_overflow(channels, g_.type(r).shape[1].value(), &channels)) return;
+    }
+    if (!type.shape[1].is_const(channels)) return;
     if (std::set<Reg>(parts.begin(), parts.end()).size() != parts.size()) return;
     std::vector<uint8_t> direct;
     Node* first = nullptr;
@@ -40,8 +47,7 @@ class ConcatFill {
       Node* destination = can ? g_.def(r) : nullptr;
       if (destination && (!first || g_.before(*destination, *first))) first = destination;
     }
-    if (!first || !g_.sizes_available(type, *first)) return;
-    // Every bound of a window must be known where the window is taken: sums of the parts' sizes, all of them in the joined type.
+    if (!first || !g_.sizes_available(type, *first) || !countable(parts, direct)) return;
     const Reg joined = g_.new_reg(type, g_.function().regs[static_cast<size_t>(out_)].name);
     g_.insert_before(*first, {.op = Opcode::kTensorAlloc, .defs = {joined}, .dims = type.shape, .debug = concat_.instr.debug});
     Dim from = g_.dims().constant(0);
@@ -81,6 +87,24 @@ class ConcatFill {
     if (t.layout != joined.layout || t.strided || t.dtype != joined.dtype || !writes_windows(writer->instr)) return false;
     const auto& readers = g_.readers(r);
     return std::all_of(readers.begin(), readers.end(), [](const Node* n) { return reads_strided(*n); });
+  }
+
+  /// The verifier follows so many written parts that don't touch.
+  bool countable(const std::vector<Reg>& parts, const std::vector<uint8_t>& direct) {
+    std::vector<size_t> order;  // in which they are written
+    for (size_t i = 0; i < parts.size(); ++i)
+      if (direct[i]) order.push_back(i);
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return g_.before(*g_.writer(parts[a]), *g_.writer(parts[b])); });
+    for (size_t i = 0; i < parts.size(); ++i)
+      if (!direct[i]) order.push_back(i);
+    std::vector<uint8_t> written(parts.size() + 2, 0);
+    size_t separate = 0;
+    for (size_t i : order) {
+      written[i + 1] = 1;
+      separate = separate + 1 - written[i] - written[i + 2];
+      if (separate > verification::kMaxFillParts) return false;
+    }
+    return true;
   }
 
   ValueGraph& g_;

@@ -82,6 +82,7 @@ class LayoutChoice {
     const Reg out = ValueGraph::output(n);
     const Reg first = n.instr.uses.empty() ? kNoReg : n.instr.uses[0];
     if (out == kNoReg || n.instr.outs[0] != out || !g_.plain(out) || !g_.is_tensor(out) || !g_.is_tensor(first)) return all_row_major(n);
+    if (!std::all_of(n.instr.uses.begin(), n.instr.uses.end(), [&](Reg r) { return r == kNoReg || g_.is_tensor(r); })) return all_row_major(n);  // a list
     const Rule rule = rule_of(n.instr, g_.type(first).rank());
     if (rule == Rule::kReduce && (g_.type(out).rank() < 3 || without_extent(g_.type(out)))) return;
     const int rank = g_.type(out).rank();

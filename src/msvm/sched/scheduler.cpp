@@ -204,6 +204,8 @@ Status Scheduler::choose(SchedSite& site, const Call& c, KernelMemory& memory) {
     if (!best) return {StatusCode::kUnsupported, kernel_not_found(m.op->name, key_dtype(c.inputs, c.outputs), m.db->device, m.db->hardware.isa)};
     choice->kernel = static_cast<size_t>(std::find_if(m.kernels.begin(), m.kernels.end(), [&](const KernelState& k) { return k.kernel == best->kernel; }) - m.kernels.begin());
     choice->through_copy = best->through_copy;
+    for (const TensorMeta* t : c.inputs)
+      if (auto& kept = choice->inputs.emplace_back(); t) (kept = *t)->data = nullptr;
     choice->name = std::string(best->kernel->name) + (best->fallback ? " (fallback)" : "");
     choice = keep(m, std::move(fresh));
   }
@@ -240,6 +242,14 @@ Status Scheduler::run(SchedSite& site, const Call& c, KernelMemory& memory) {
 const std::vector<Candidate>& Scheduler::explain(const SchedSite& site) const {
   static const std::vector<Candidate> kNone;
   return site.impl_->last ? site.impl_->last->candidates : kNone;
+}
+std::vector<SiteChoice> Scheduler::choices(const SchedSite& site) const {
+  std::vector<const Choice*> order;
+  for (const auto& c : site.impl_->choices) order.push_back(c.get());
+  std::sort(order.begin(), order.end(), [](const Choice* a, const Choice* b) { return a->last_used < b->last_used; });
+  std::vector<SiteChoice> out;
+  for (const Choice* c : order) out.push_back({c->inputs, site.impl_->kernels[c->kernel].kernel, c->candidates});
+  return out;
 }
 const KernelInfo* Scheduler::last_kernel(const SchedSite& site) const {
   return site.impl_->last ? site.impl_->kernels[site.impl_->last->kernel].kernel : nullptr;

@@ -1,6 +1,7 @@
 // Operator + actual metadata + capability -> kernel, and why.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,13 @@ struct Candidate {
   const char* rejected = nullptr;  // null = admissible; else the condition that failed
   bool through_copy = false;       // strided inputs go through dense temporaries
   bool fallback = false;           // serves although it was rejected: nothing else does
+};
+
+/// What a call site chose for one combination of dtypes, sizes, strides and layouts.
+struct SiteChoice {
+  std::vector<std::optional<TensorMeta>> inputs;  // without data; none: absent
+  const KernelInfo* kernel = nullptr;
+  std::vector<Candidate> candidates;              // best first
 };
 
 /// One call site's memory: the shapes seen last and what was chosen for each. Used by one session.
@@ -73,6 +81,8 @@ class Scheduler {
 
   /// All candidates for the metadata of the site's last choice, best first, with costs or reasons.
   const std::vector<Candidate>& explain(const SchedSite& site) const;
+  /// The same for each combination that the site remembers, in the order of their last use.
+  std::vector<SiteChoice> choices(const SchedSite& site) const;
   const KernelInfo* last_kernel(const SchedSite& site) const;
   /// Its name, with "(fallback)" behind it where that is so. Valid until the site's next choice.
   const char* last_name(const SchedSite& site) const;

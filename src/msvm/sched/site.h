@@ -18,6 +18,7 @@ struct Choice {
   std::string name;
   std::vector<std::vector<int64_t>> output_shapes;  // of outputs allocated before the kernel runs
   std::vector<DType> output_dtypes;
+  std::vector<std::optional<TensorMeta>> inputs;    // for explanations
   std::vector<Candidate> candidates;
   uint64_t last_used = 0;
 };

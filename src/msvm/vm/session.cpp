@@ -140,6 +140,12 @@ void Session::set_profiling(bool on) { impl_->profiling = on; }
 void Session::set_planning(bool on) { impl_->planning = on; }
 void Session::set_limits(Limits limits) { impl_->limits = limits; }
 const std::vector<InstrProfile>& Session::profile(int32_t function) const { return impl_->frame(function).profile; }
+void Session::for_each_call(int32_t function, const std::function<void(int32_t, const CallState&)>& visit) const {
+  const auto& frame = impl_->frames[static_cast<size_t>(function)];
+  if (!frame) return;
+  for (size_t k = 0; k < frame->call_states.size(); ++k)
+    if (frame->call_states[k]) visit(frame->function->calls[k].index, *frame->call_states[k]);
+}
 Counters Session::counters() const { return impl_->counters; }
 
 }  // namespace msvm

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -68,6 +69,8 @@ class Session {
   void set_planning(bool on);          // between runs; off: every tensor comes from the allocator
   void set_limits(Limits limits);      // between runs
   const std::vector<InstrProfile>& profile(int32_t function) const;
+  /// Each call that has run, by instruction of the function. Between runs.
+  void for_each_call(int32_t function, const std::function<void(int32_t instruction, const CallState& state)>& visit) const;
   Counters counters() const;
 
  private:

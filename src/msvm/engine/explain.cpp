@@ -1,0 +1,50 @@
+// Why each call took its kernels: what the idle sessions' call sites remember, put together.
+#include <algorithm>
+#include <map>
+
+#include "msvm/engine/executable.h"
+
+namespace msvm {
+namespace {
+
+std::vector<std::string> text_of(const std::vector<std::optional<TensorMeta>>& inputs) {
+  std::vector<std::string> out;
+  for (const auto& m : inputs) out.push_back(m ? to_string(*m) + (m->dense() ? "" : " strided") : "_");
+  return out;
+}
+
+CallExplanation::Choice explain_choice(const SiteChoice& c) {
+  CallExplanation::Choice out{text_of(c.inputs), {}};
+  for (const Candidate& k : c.candidates) {
+    const bool chosen = k.kernel == c.kernel;
+    out.kernels.push_back({std::string(k.kernel->name) + (k.fallback ? " (fallback)" : ""), chosen, k.cost_ns, k.rejected ? k.rejected : "", k.through_copy});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<CallExplanation> Executable::explain(int32_t function) const {
+  std::vector<CallExplanation> out;
+  if (function < 0 || static_cast<size_t>(function) >= module().functions.size()) return out;
+  const Function& f = this->function(function);
+  std::vector<const Instr*> instrs;
+  for (const Block& b : f.blocks)
+    for (const Instr& i : b.instrs) instrs.push_back(&i);
+  std::map<int32_t, CallExplanation> calls;
+  std::lock_guard lock(impl_->mutex);
+  for (const PooledSession* s : impl_->idle)
+    s->session.for_each_call(function, [&](int32_t at, const CallState& state) {
+      const Instr& call = *instrs[static_cast<size_t>(at)];
+      CallExplanation& e = calls.try_emplace(at, CallExplanation{at, call.text, f.debug[call.debug].origins, {}}).first->second;
+      for (const SiteChoice& c : s->dispatcher.choices(state)) {
+        CallExplanation::Choice found = explain_choice(c);
+        if (std::none_of(e.choices.begin(), e.choices.end(), [&](const auto& known) { return known.inputs == found.inputs; })) e.choices.push_back(std::move(found));
+      }
+    });
+  for (auto& [at, e] : calls)
+    if (!e.choices.empty()) out.push_back(std::move(e));
+  return out;
+}
+
+}  // namespace msvm
