@@ -219,6 +219,7 @@ class PyExecutable {
     d["calls"] = c.calls;
     d["allocations"] = c.allocations;
     d["planned_allocations"] = c.planned_allocations;
+    d["in_place"] = c.in_place;
     d["checks"] = c.checks;
     d["copied_bytes"] = c.copied_bytes;
     return d;

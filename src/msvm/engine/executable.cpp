@@ -14,6 +14,7 @@ void add(Counters& a, const Counters& b) {
   a.calls += b.calls;
   a.allocations += b.allocations;
   a.planned_allocations += b.planned_allocations;
+  a.in_place += b.in_place;
   a.checks += b.checks;
   a.copied_bytes += b.copied_bytes;
 }

@@ -87,6 +87,7 @@ void add_fused_ops(OpTable& table) {
   OpSchema pointwise = fused("msvm.Pointwise", OpClass::kElementwise, {{"E", kF32Only, 'T'}}, {body_attr(true)}, infer_pointwise,
                              "The steps of the body on each element of the inputs i0, i1, ..., which broadcast to each other.");
   pointwise.min_variadic = 1;
+  pointwise.in_place = UINT32_MAX;  // a tile is read before it is written
   table.add(std::move(pointwise));
 }
 

@@ -95,6 +95,7 @@ Result<Module> optimize(const VerifiedModule& verified, const OptOptions& option
   for (size_t f = 0; f < m.functions.size(); ++f) {
     opt::ValueGraph graph(m, static_cast<int32_t>(f));
     for (const Pass* p : passes) {
+      graph.drop_hints();
       p->run(graph, context);
       graph.remove_dead();
     }

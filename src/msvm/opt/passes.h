@@ -21,7 +21,9 @@ struct PassContext {
   X(epilogue, "bias, residual and activations go into msvm.Conv and msvm.MatMul")                                           \
   X(pointwise, "groups of elementwise operators become msvm.Pointwise")                                                     \
   X(layout, "tensors between convolutions lie channels-last")                                                               \
-  X(concat, "calls write straight into their part of a Concat along channels")
+  X(concat, "calls write straight into their part of a Concat along channels")                                              \
+  X(grow, "a tensor that a loop appends to keeps its storage")                                                              \
+  X(in_place, "results are marked to take the buffer of an operand that dies")
 
 #define X(name, doc) void name##_pass(ValueGraph& g, const PassContext& context);
 MSVM_OPT_PASSES(X)

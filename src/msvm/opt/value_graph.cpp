@@ -127,16 +127,25 @@ bool ValueGraph::available(Reg value, const Node& at) const {
 }
 
 Node* ValueGraph::insert_before(Node& at, Instr i) {
-  auto& list = block(at.block);
-  auto it = list.emplace(at.place);
+  auto it = block(at.block).emplace(at.place);
   it->instr = std::move(i);
   it->block = at.block;
   it->place = it;
-  const int64_t previous = it == list.begin() ? 0 : std::prev(it)->order;
-  if (at.order - previous < 2) renumber(at.block);
-  else it->order = previous + (at.order - previous) / 2;
+  number_before(*it, at);
   add_edges(*it);
   return &*it;
+}
+
+void ValueGraph::number_before(Node& n, const Node& at) {
+  const int64_t previous = n.place == block(at.block).begin() ? 0 : std::prev(n.place)->order;
+  if (at.order - previous < 2) renumber(at.block);
+  else n.order = previous + (at.order - previous) / 2;
+}
+
+void ValueGraph::move_before(Node& n, Node& at) {
+  auto& list = block(at.block);
+  list.splice(at.place, list, n.place);
+  number_before(n, at);
 }
 
 void ValueGraph::remove(Node& n) {
@@ -239,6 +248,12 @@ bool ValueGraph::sizes_available(const TensorType& t, const Node& at) {
       }
     });
   return all;
+}
+
+void ValueGraph::drop_hints() {
+  for_each_node(*this, [](Node& n) {
+    if (n.instr.op == Opcode::kTensorAlloc) n.instr.uses.clear();
+  });
 }
 
 void ValueGraph::remove_dead() {

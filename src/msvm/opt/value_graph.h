@@ -64,6 +64,8 @@ class ValueGraph {
   // --- changes; readers and writers stay right
   Node* insert_before(Node& at, Instr i);
   void remove(Node& n);
+  /// To before `at`, of the same block. What it reads must be there, what reads it must come later.
+  void move_before(Node& n, Node& at);
   void replace_reads(Reg from, Reg to);                 // everywhere
   void replace_read(Node& n, Reg from, Reg to);
   void set_instr(Node& n, Instr i);
@@ -77,6 +79,8 @@ class ValueGraph {
   Reg emit_view(Node& at, ViewKind kind, Reg source, std::vector<Dim> dims, std::vector<int64_t> imms, TensorType type);
   /// Debug information that leads to the origins of all these nodes; place and line of the last.
   uint32_t merge_debug(const std::vector<const Node*>& nodes);
+  /// In-place hints hold as long as nothing else changes.
+  void drop_hints();
   /// Removes what no result, check or control flow needs.
   void remove_dead();
 
@@ -90,6 +94,7 @@ class ValueGraph {
   void add_edges(Node& n);
   void drop_edges(Node& n);
   void renumber(BlockId b);
+  void number_before(Node& n, const Node& at);
   /// Who gives a named symbol its value: null for the inputs, else the first call, PHI or narrowing with a result of that size.
   std::unordered_map<SymbolId, Node*> symbol_definers();
   void drop_identities();

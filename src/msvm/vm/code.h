@@ -25,7 +25,9 @@ enum class Op : uint8_t {
   // tensors: a = destination slot, b = source slot, extra[c...] operands
   kInput,           // a = input b
   kConst,           // a = constant b
-  kNarrow, kAlloc, kFree, kResize, kSlice, kReshape, kTranspose, kBroadcast, kSqueeze, kUnsqueeze, kWindow, kIdentity,
+  kNarrow,
+  kAlloc,           // d = index in `planned`, -1: the allocator; b = tensor whose buffer it takes if that is free for it, -1: none
+  kFree, kResize, kSlice, kReshape, kTranspose, kBroadcast, kSqueeze, kUnsqueeze, kWindow, kIdentity,
   kCopy, kRead, kPropagate,
   kMatch,           // sizes of tensor a against match list b: bind or check
   kCall,            // call site a
@@ -86,6 +88,7 @@ struct PlannedAlloc {
   std::vector<Slot> dims;              // set by plan_code
   int64_t element_bytes = 0;
   int32_t begin = 0, end = 0;          // life, in positions of reverse post-order
+  int32_t over = -1;                   // an earlier one whose place it takes if both have as many bytes
 };
 
 struct InputMatch {
@@ -117,7 +120,7 @@ struct Function {
   std::vector<Code> entry_code;            // computes what entry_matches compare with
   std::vector<int32_t> entry_code_at;      // entry_matches[i] needs entry_code[.. entry_code_at[i])
 
-  std::vector<PlannedAlloc> planned;       // Code::d of kAlloc indexes it
+  std::vector<PlannedAlloc> planned;
   std::vector<Slot> plan_key;              // values that the planned sizes depend on
   std::vector<Code> plan_code;
 };

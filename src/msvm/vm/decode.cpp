@@ -19,6 +19,7 @@ Result<Function> Decoder::run() {
   number_instructions();
   plan_entry();
   find_binders();
+  find_overwrites();
   find_planned();
   block_code_.assign(f_.blocks.size(), -1);
   for (BlockId b : cfg_.reverse_post_order()) decode_block(b);
@@ -220,7 +221,8 @@ void Decoder::decode(BlockId b, const Instr& i) {
 void Decoder::decode_alloc(const Instr& i) {
   const auto dims = slots_of(i.dims);
   const auto planned = planned_.find(i.defs[0]);
-  emit({.op = Op::kAlloc, .n = count(dims.size()), .a = tensor(i.defs[0]), .c = add_extra(dims), .d = planned == planned_.end() ? -1 : planned->second});
+  const auto over = overwritten_.find(i.defs[0]);
+  emit({.op = Op::kAlloc, .n = count(dims.size()), .a = tensor(i.defs[0]), .b = over == overwritten_.end() ? kNoSlot : tensor(over->second), .c = add_extra(dims), .d = planned == planned_.end() ? -1 : planned->second});
 }
 
 void Decoder::decode_view(const Instr& i) {

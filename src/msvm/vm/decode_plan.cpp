@@ -48,25 +48,47 @@ void Decoder::find_planned() {
 
   // Positions in reverse post-order grow along every path outside loops, so that [ALLOC, last mention] covers each life.
   std::vector<int32_t> last(n, -1);
+  std::vector<const Instr*> reader(n, nullptr);  // the last one that isn't a FREE
   std::vector<std::pair<Reg, int32_t>> allocs;
   int32_t at = 0;
   for (BlockId b : cfg_.reverse_post_order())
     for (const Instr& i : f_.blocks[static_cast<size_t>(b)].instrs) {
       for (const auto* list : {&i.uses, &i.outs})
-        for (Reg u : *list)
-          if (u != kNoReg) last[static_cast<size_t>(root(u))] = at;
+        for (Reg u : *list) {
+          if (u == kNoReg) continue;
+          const auto r = static_cast<size_t>(root(u));
+          last[r] = at;
+          if (i.op != Opcode::kTensorFree) reader[r] = &i;
+        }
       const bool destination = i.op == Opcode::kTensorAlloc || (i.op == Opcode::kTensorCreate && create_kind(i) == CreateKind::kDestination);
       if (destination && !cfg_.in_loop(b)) allocs.emplace_back(i.defs[0], at);
       ++at;
     }
 
+  // A tensor can be written over where the call is the last to look at it or a view of it, and sees it by one name.
+  std::unordered_map<Reg, Reg> over;
+  for (auto o = overwrites_.rbegin(); o != overwrites_.rend(); ++o) {
+    const Instr& call = *out_.instrs[static_cast<size_t>(o->call)];
+    const Reg from = root(o->from), to = root(o->to);
+    const TensorType &a = type(o->from).tensor, &b = type(o->to).tensor;
+    if (reader[static_cast<size_t>(from)] != &call || a.strided || a.unknown_rank || a.shape != b.shape) continue;
+    if (std::count_if(call.uses.begin(), call.uses.end(), [&](Reg u) { return u != kNoReg && root(u) == from; }) != 1) continue;
+    if (escapes[static_cast<size_t>(to)]) escapes[static_cast<size_t>(from)] = 1;  // else it couldn't become that one
+    over.emplace(o->to, from);
+  }
+
   target_ = Target::kPlan;
+  std::unordered_map<Reg, int32_t> planned_by_root;
   for (auto [r, begin] : allocs) {
     const TensorType& t = type(r).tensor;
     if (escapes[static_cast<size_t>(root(r))] || t.dtype == DType::kString || t.device.kind != DeviceKind::kCpu) continue;
     if (!std::all_of(t.shape.begin(), t.shape.end(), [&](Dim d) { return known_at_entry(d); })) continue;
     planned_[r] = static_cast<int32_t>(out_.planned.size());
-    out_.planned.push_back({slots_of(t.shape), dtype_bytes(t.dtype), begin, std::max(begin, last[static_cast<size_t>(root(r))])});
+    planned_by_root[root(r)] = planned_[r];
+    int32_t place = -1;
+    if (auto o = over.find(r); o != over.end())
+      if (auto p = planned_by_root.find(o->second); p != planned_by_root.end()) place = p->second;
+    out_.planned.push_back({slots_of(t.shape), dtype_bytes(t.dtype), begin, std::max(begin, last[static_cast<size_t>(root(r))]), place});
   }
   target_ = Target::kCode;
   block_memo_.clear();

@@ -3,6 +3,7 @@
 //   decode_sizes.cpp      expressions, and what binds and checks sizes
 //   decode_edges.cpp      PHIs
 //   decode_plan.cpp       which destinations the memory plan may place
+//   decode_in_place.cpp   which of them may take the buffer of an operand
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -74,6 +75,14 @@ class Decoder {
   bool known_at_entry(Dim d) const;
   Reg root(Reg r);
 
+  // --- in place
+  struct Overwrite {
+    Reg from, to;    // `to` may take the buffer of `from`
+    int32_t call;    // instruction that reads the one and writes the other
+  };
+  void find_overwrites();
+  bool may_overwrite(const Instr& call, Reg from, Reg to) const;
+
   const Module& module_;
   const int32_t index_;
   const msvm::Function& f_;
@@ -101,6 +110,8 @@ class Decoder {
   Slot temporaries_[3] = {kNoSlot, kNoSlot, kNoSlot};
   std::unordered_map<Reg, int32_t> planned_;
   std::vector<Reg> parent_;
+  std::vector<Overwrite> overwrites_;
+  std::unordered_map<Reg, Reg> overwritten_;  // `to` -> `from`
   bool too_many_operands_ = false;
 };
 

@@ -26,6 +26,7 @@ struct Plan {
   std::vector<int64_t> key;       // values of Function::plan_key
   std::vector<int64_t> offsets;   // by planned alloc; -1 = from the pool
   std::vector<int64_t> sizes;     // by planned alloc: bytes that are its own
+  std::vector<uint8_t> in_place;  // by planned alloc: lies where the one lies that it writes over
   int64_t bytes = 0;
   uint64_t last_used = 0;
 };

@@ -50,6 +50,8 @@ class Machine {
   /// Sizes, dtype, layout and device of t.meta are set; strides and memory come.
   Status allocate(TensorSlot& t, MemoryUse use);
   Status allocate_bytes(TensorSlot& t, int64_t bytes, MemoryUse use);
+  /// Shares the buffer of `from` if nobody else holds it and both lie alike; false otherwise.
+  bool take_buffer(TensorSlot& t, const TensorSlot& from);
   Status alloc(const Code& c);
   Status resize(const Code& c);
   Status view(const Code& c);

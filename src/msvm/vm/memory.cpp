@@ -47,6 +47,23 @@ Status Machine::allocate_bytes(TensorSlot& t, int64_t bytes, MemoryUse use) {
   return {};
 }
 
+// The call that writes `t` reads `from` element by element and is the last to do so (decode_in_place.cpp). Both hold the buffer until
+// `from` is freed.
+bool Machine::take_buffer(TensorSlot& t, const TensorSlot& from) {
+  constexpr int64_t kRoundedUp = 4096;  // a small tensor doesn't hold on to a large buffer of which it was a part
+  if (!from.owned || !from.storage->pooled || !from.storage->unique() || !from.meta.data || from.meta.data != from.storage->data) return false;
+  TensorMeta& m = t.meta;
+  if (m.rank != from.meta.rank || !std::equal(m.shape.begin(), m.shape.begin() + m.rank, from.meta.shape.begin()) || !set_dense_strides(m)) return false;
+  for (size_t a = 0; a < m.rank; ++a)
+    if (m.shape[a] != 1 && m.strides[a] != from.meta.strides[a]) return false;
+  if (static_cast<int64_t>(from.storage->bytes) / 2 > std::max(m.elements() * dtype_bytes(m.dtype), kRoundedUp)) return false;
+  drop(t);
+  share(t, from);
+  m.data = from.meta.data;
+  ++x_.counters.in_place;
+  return true;
+}
+
 Status Machine::alloc(const Code& c) {
   TensorSlot& t = slot(c.a);
   const TensorType& type = type_of(c.a);
@@ -57,12 +74,17 @@ Status Machine::alloc(const Code& c) {
   m.rank = static_cast<uint8_t>(c.n);
   const int32_t* dims = extra(c);
   for (size_t i = 0; i < c.n; ++i) m.shape[i] = v_[dims[i]];
-  if (c.d < 0 || !frame_.plan) return allocate(t, MemoryUse::kTensor);
+  if (c.d < 0 || !frame_.plan) {
+    if (c.b >= 0 && take_buffer(t, slot(c.b))) return {};
+    return allocate(t, MemoryUse::kTensor);
+  }
   const Plan& plan = *frame_.plan;
-  const int64_t offset = plan.offsets[static_cast<size_t>(c.d)];
-  if (!set_dense_strides(m) || offset < 0 || m.elements() * dtype_bytes(m.dtype) > plan.sizes[static_cast<size_t>(c.d)]) [[unlikely]]
+  const auto k = static_cast<size_t>(c.d);
+  const int64_t offset = plan.offsets[k];
+  if (!set_dense_strides(m) || offset < 0 || m.elements() * dtype_bytes(m.dtype) > plan.sizes[k]) [[unlikely]]
     return allocate(t, MemoryUse::kTensor);
   drop(t);
+  x_.counters.in_place += plan.in_place[k];
   t.storage = frame_.arena.get();
   m.data = t.storage ? t.storage->data + offset : nullptr;
   ++x_.counters.planned_allocations;

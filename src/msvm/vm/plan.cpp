@@ -34,8 +34,23 @@ Plan make_plan(const Function& f, std::vector<int64_t>& scalars) {
   for (size_t i = 0; i < n; ++i) plan.sizes[i] = planned_bytes(f.planned[i], scalars);
   const std::vector<int64_t>& bytes = plan.sizes;
 
-  std::vector<uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0);
+  // What lies over another one shares its place; the first of them is placed, for the life of all.
+  plan.in_place.assign(n, 0);
+  std::vector<uint32_t> first(n);
+  std::iota(first.begin(), first.end(), 0);
+  std::vector<int32_t> ends(n);
+  for (size_t i = 0; i < n; ++i) {
+    ends[i] = f.planned[i].end;
+    const int32_t over = f.planned[i].over;
+    if (over < 0 || static_cast<size_t>(over) >= i || bytes[i] <= 0 || bytes[i] != bytes[static_cast<size_t>(over)]) continue;
+    plan.in_place[i] = 1;
+    first[i] = first[static_cast<size_t>(over)];
+    ends[first[i]] = std::max(ends[first[i]], ends[i]);
+  }
+
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < n; ++i)
+    if (!plan.in_place[i]) order.push_back(i);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return bytes[a] > bytes[b]; });
 
   struct Placed {
@@ -50,7 +65,7 @@ Plan make_plan(const Function& f, std::vector<int64_t>& scalars) {
       plan.offsets[i] = 0;
       continue;
     }
-    const int32_t begin = f.planned[i].begin, end = f.planned[i].end;
+    const int32_t begin = f.planned[i].begin, end = ends[i];
     int64_t at = 0;
     for (const Placed& p : placed) {
       if (p.begin > end || begin > p.end || p.to <= at) continue;
@@ -63,6 +78,8 @@ Plan make_plan(const Function& f, std::vector<int64_t>& scalars) {
     plan.bytes = std::max(plan.bytes, *to);
     placed.insert(std::upper_bound(placed.begin(), placed.end(), at, [](int64_t v, const Placed& p) { return v < p.from; }), {at, *to, begin, end});
   }
+  for (size_t i = 0; i < n; ++i)
+    if (plan.in_place[i]) plan.offsets[i] = plan.offsets[first[i]];
   return plan;
 }
 

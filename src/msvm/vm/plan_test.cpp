@@ -58,6 +58,23 @@ TEST(Plan, ReusesWhatIsDead) {
   EXPECT_EQ(n.plan().bytes, 2 * 4032);
 }
 
+TEST(Plan, WhatLiesOverAnotherSharesItsPlace) {
+  Numbers n;
+  for (int i = 0; i < 10; ++i) {
+    n.add(1000, 2 * i, 2 * i + 2);
+    n.f.planned.back().over = i - 1;
+  }
+  n.add(1000, 3, 3);          // while the others live
+  n.add(500, 19, 21);         // another size: a place of its own
+  n.f.planned.back().over = 9;
+  Plan p = n.plan();
+  for (size_t i = 0; i < 10; ++i) EXPECT_EQ(p.offsets[i], p.offsets[0]);
+  EXPECT_NE(p.offsets[10], p.offsets[0]);
+  EXPECT_NE(p.offsets[11], p.offsets[9]);
+  EXPECT_EQ(p.bytes, 2 * 4032);
+  EXPECT_EQ(p.in_place, (std::vector<uint8_t>{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0}));
+}
+
 TEST(Plan, LeavesOutWhatCantBe) {
   Numbers n;
   n.add(-1, 0, 1);

@@ -50,7 +50,7 @@ struct InstrProfile {
 };
 
 struct Counters {
-  int64_t runs = 0, failed_runs = 0, instructions = 0, calls = 0, allocations = 0, planned_allocations = 0, checks = 0, copied_bytes = 0;
+  int64_t runs = 0, failed_runs = 0, instructions = 0, calls = 0, allocations = 0, planned_allocations = 0, in_place = 0, checks = 0, copied_bytes = 0;
 };
 
 /// Serves one thread at a time; a second one gets an error. A failed run leaves it usable and leaks nothing.
