@@ -25,7 +25,8 @@ def test_models(tmp_path):
 
 
 def test_programs(tmp_path):
-    twice = ADD.replace("  RETURN R2", "  R3 = TENSOR_ALLOC [N, M], f32, CPU(0)\n  OP_CALL Add(R2, R0) -> R3\n  TENSOR_FREE R2\n  RETURN R3")
+    more = "  R3 = TENSOR_ALLOC [N, M], f32, CPU(0)\n  OP_CALL Add(R2, R0) -> R3\n  TENSOR_FREE R2\n  RETURN R3"
+    twice = ADD.replace("  RETURN R2", more)
     assert calls(assembled(tmp_path, twice)) == ["Add", "Add"]
     fast = assembled(tmp_path, twice, opt=1)
     assert calls(fast) == ["msvm.Pointwise"]
@@ -35,5 +36,5 @@ def test_programs(tmp_path):
 
 @pytest.mark.parametrize("opt", [-1, 2])
 def test_levels(tmp_path, opt):
-    with pytest.raises(msvm.Error, match="opt is 0 .* or 1"):
+    with pytest.raises(msvm.Error, match=r"opt is 0 .* or 1"):
         assembled(tmp_path, ADD, opt=opt)
