@@ -233,6 +233,11 @@ struct BufferPool::Impl {
       b->next = nullptr;
       gone = b;
       if (impl->outstanding == 0) last = std::move(impl->self);
+    } else if (b->owner == MemoryOwner::kArena && b->capacity >= kMapped) {
+      // A session left it for a larger one; nobody else asks for that much at once.
+      impl->stats.reserved -= b->capacity;
+      b->next = nullptr;
+      gone = b;
     } else {
       impl->push(b);
       if (++impl->releases >= kDecayPeriod) {
