@@ -21,6 +21,17 @@ Status describe_conv(const KernelCall& call, const TensorMeta& x, const TensorMe
   return describe_window(call, x, y, w.dims().subspan(2), s.window);
 }
 
+bool one_tap(const KernelCall& call) {
+  const TensorMeta& w = *call.inputs[1];
+  for (int d = 2; d < w.rank; ++d)
+    if (w.shape[d] != 1) return false;
+  for (int64_t s : call.attrs.get_ints("strides"))
+    if (s != 1) return false;
+  for (int64_t p : call.attrs.get_ints("pads"))
+    if (p != 0) return false;
+  return true;
+}
+
 double conv_multiply_adds(const KernelCall& call) {
   const TensorMeta& w = *call.inputs[1];
   double n = static_cast<double>(call.outputs[0]->elements());

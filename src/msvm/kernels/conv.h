@@ -20,6 +20,9 @@ Status describe_conv_transpose(const KernelCall& call, ConvShape& s);
 /// Its multiply-adds: every input element meets every filter and tap of its group.
 double conv_transpose_multiply_adds(const KernelCall& call);
 
+/// A 1x1 window without strides and pads: output pixels are input pixels.
+bool one_tap(const KernelCall& call);
+
 /// Multiply-adds of a Conv call.
 double conv_multiply_adds(const KernelCall& call);
 

@@ -269,14 +269,7 @@ bool nhwc_first_fits(const KernelCall& call) {
   return x.rank <= 5 && conv_window_fits(call) && !(is_channels_last(x) && is_channels_last(y)) && (call.op.name != "Conv" || is_channels_last(x) || is_channels_last(y));
 }
 bool nhwc_pointwise_fits(const KernelCall& call) {
-  const TensorMeta& w = *call.inputs[1];
-  for (int d = 2; d < w.rank; ++d)
-    if (w.shape[d] != 1) return false;
-  for (int64_t s : call.attrs.get_ints("strides"))
-    if (s != 1) return false;
-  for (int64_t p : call.attrs.get_ints("pads"))
-    if (p != 0) return false;
-  return nhwc_fits(call);
+  return one_tap(call) && nhwc_fits(call);
 }
 
 double nhwc_work(const KernelCall& call) {

@@ -5,23 +5,6 @@
 namespace msvm {
 namespace {
 
-BodyOp step_of(Activation a) {
-  switch (a) {
-    case Activation::kNone: break;
-    case Activation::kRelu: return BodyOp::kRelu;
-    case Activation::kClip: return BodyOp::kClip;
-    case Activation::kLeakyRelu: return BodyOp::kLeakyRelu;
-    case Activation::kHardSigmoid: return BodyOp::kHardSigmoid;
-    case Activation::kHardSwish: return BodyOp::kHardSwish;
-    case Activation::kSigmoid: return BodyOp::kSigmoid;
-    case Activation::kSilu: return BodyOp::kSilu;
-    case Activation::kTanh: return BodyOp::kTanh;
-    case Activation::kGelu: return BodyOp::kGelu;
-    case Activation::kGeluTanh: return BodyOp::kGeluTanh;
-  }
-  return BodyOp::kRelu;
-}
-
 constexpr int64_t kPiece = 2048;  // floats between an activation and the sum behind it
 
 }  // namespace

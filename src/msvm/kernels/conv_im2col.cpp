@@ -130,14 +130,7 @@ bool im2col_fits(const KernelCall& call) {
   return call.inputs[0]->rank <= 5 && call.outputs[0]->dense();
 }
 bool pointwise_fits(const KernelCall& call) {
-  const TensorMeta& w = *call.inputs[1];
-  for (int d = 2; d < w.rank; ++d)
-    if (w.shape[d] != 1) return false;
-  for (int64_t s : call.attrs.get_ints("strides"))
-    if (s != 1) return false;
-  for (int64_t p : call.attrs.get_ints("pads"))
-    if (p != 0) return false;
-  return im2col_fits(call);
+  return one_tap(call) && im2col_fits(call);
 }
 
 // In multiply-adds of a well-fed tile: gathering an element costs about as much as `gather` of them, rows come in eights.

@@ -1,26 +1,23 @@
 #include "msvm/kernels/epilogue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "msvm/kernels/site.h"
 
 namespace msvm {
 namespace {
 
+constexpr std::pair<Activation, BodyOp> kActivations[] = {
+    {Activation::kRelu, BodyOp::kRelu},           {Activation::kClip, BodyOp::kClip},       {Activation::kLeakyRelu, BodyOp::kLeakyRelu}, {Activation::kHardSigmoid, BodyOp::kHardSigmoid},
+    {Activation::kHardSwish, BodyOp::kHardSwish}, {Activation::kSigmoid, BodyOp::kSigmoid}, {Activation::kSilu, BodyOp::kSilu},           {Activation::kTanh, BodyOp::kTanh},
+    {Activation::kGelu, BodyOp::kGelu},           {Activation::kGeluTanh, BodyOp::kGeluTanh},
+};
+
 Activation activation_of(BodyOp op) {
-  switch (op) {
-    case BodyOp::kRelu: return Activation::kRelu;
-    case BodyOp::kClip: return Activation::kClip;
-    case BodyOp::kLeakyRelu: return Activation::kLeakyRelu;
-    case BodyOp::kHardSigmoid: return Activation::kHardSigmoid;
-    case BodyOp::kHardSwish: return Activation::kHardSwish;
-    case BodyOp::kSigmoid: return Activation::kSigmoid;
-    case BodyOp::kSilu: return Activation::kSilu;
-    case BodyOp::kTanh: return Activation::kTanh;
-    case BodyOp::kGelu: return Activation::kGelu;
-    case BodyOp::kGeluTanh: return Activation::kGeluTanh;
-    default: return Activation::kNone;
-  }
+  for (auto [activation, step] : kActivations)
+    if (step == op) return activation;
+  return Activation::kNone;
 }
 
 /// Follows the value from y through the steps; false where a step is neither the one sum with an input nor the one activation.
@@ -77,6 +74,12 @@ struct RestSite final : KernelSiteState {
 };
 
 }  // namespace
+
+BodyOp step_of(Activation a) {
+  for (auto [activation, step] : kActivations)
+    if (activation == a) return step;
+  return BodyOp::kRelu;
+}
 
 Result<Epilogue> describe_epilogue(KernelCall& call, size_t first_extra) {
   MSVM_ASSIGN_OR_RETURN(const BodyProgram* program, body_program(call, first_extra, true));

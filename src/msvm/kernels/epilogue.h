@@ -11,6 +11,9 @@ namespace msvm {
 /// Activations that tile kernels apply before they store; `alpha`, `beta` as in ops/body_steps.def (Clip: low, high).
 enum class Activation : uint8_t { kNone, kRelu, kClip, kLeakyRelu, kHardSigmoid, kHardSwish, kSigmoid, kSilu, kTanh, kGelu, kGeluTanh };
 
+/// The step of a body that an activation stands for; not of kNone.
+BodyOp step_of(Activation a);
+
 /// How a fused call ends, from its attribute `body`. Order: value + bias, then `residual` if it comes first, the activation,
 /// `residual` if it comes last. Or `rest`, alone.
 struct Epilogue {

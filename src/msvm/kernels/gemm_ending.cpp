@@ -5,26 +5,6 @@
 #include "msvm/kernels/dense.h"
 
 namespace msvm {
-namespace {
-
-BodyOp step_of(Activation a) {
-  switch (a) {
-    case Activation::kLeakyRelu: return BodyOp::kLeakyRelu;
-    case Activation::kHardSigmoid: return BodyOp::kHardSigmoid;
-    case Activation::kHardSwish: return BodyOp::kHardSwish;
-    case Activation::kSigmoid: return BodyOp::kSigmoid;
-    case Activation::kSilu: return BodyOp::kSilu;
-    case Activation::kTanh: return BodyOp::kTanh;
-    case Activation::kGelu: return BodyOp::kGelu;
-    case Activation::kGeluTanh: return BodyOp::kGeluTanh;
-    case Activation::kClip: return BodyOp::kClip;
-    case Activation::kNone:
-    case Activation::kRelu: break;
-  }
-  return BodyOp::kRelu;
-}
-
-}  // namespace
 
 Status GemmEnding::open(KernelCall& call, Isa isa, bool fused) {
   if (!fused) return {};

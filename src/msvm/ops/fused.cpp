@@ -2,6 +2,7 @@
 // elementwise operators. All of f32.
 #include "msvm/ops/body.h"
 #include "msvm/ops/families.h"
+#include "msvm/ops/matmul.h"
 #include "msvm/ops/window.h"
 
 namespace msvm {
@@ -33,18 +34,7 @@ Status infer_fused_matmul(InferContext& c) {
   const bool transposed = c.attrs().get_int("transB", 0) != 0;
   MSVM_RETURN_IF_ERROR(require_rank_between(c, 0, 2, kMaxRank));
   MSVM_RETURN_IF_ERROR(require_rank_between(c, 1, 2, kMaxRank));
-  const auto &a = c.input(0).shape, &b = c.input(1).shape;
-  const size_t ra = a.size(), rb = b.size(), batch = std::max(ra, rb) - 2;
-  MSVM_RETURN_IF_ERROR(require_equal(c, a[ra - 1], b[transposed ? rb - 1 : rb - 2], "the inner sizes of the matrices are equal"));
-  std::vector<Dim> shape;
-  shape.reserve(batch + 2);
-  for (size_t i = 0; i < batch; ++i) {
-    const Dim from_a = i + ra >= batch + 2 ? a[i + ra - batch - 2] : c.constant(1), from_b = i + rb >= batch + 2 ? b[i + rb - batch - 2] : c.constant(1);
-    MSVM_ASSIGN_OR_RETURN(Dim d, c.broadcast(from_a, from_b, "the batch sizes of the matrices are equal or 1"));
-    shape.push_back(d);
-  }
-  shape.push_back(a[ra - 2]);
-  shape.push_back(b[transposed ? rb - 2 : rb - 1]);
+  MSVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, matmul_shape(c, 0, 1, transposed));
   MSVM_RETURN_IF_ERROR(require_vector(c, 2, shape.back(), "the bias has one element for each column"));
   MSVM_RETURN_IF_ERROR(check_body(c, 3, shape));
   c.set_shape(0, std::move(shape));

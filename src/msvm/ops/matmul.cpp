@@ -3,7 +3,7 @@
 
 #include "msvm/ops/einsum.h"
 #include "msvm/ops/families.h"
-#include "msvm/ops/infer.h"
+#include "msvm/ops/matmul.h"
 
 namespace msvm {
 
@@ -49,15 +49,12 @@ Result<EinsumEquation> parse_einsum(std::string_view equation, size_t num_inputs
   return e;
 }
 
-namespace {
-
-/// numpy.matmul's shape of inputs `a` and `b`.
-Result<std::vector<Dim>> matmul_shape(InferContext& c, size_t a_index, size_t b_index) {
+Result<std::vector<Dim>> matmul_shape(InferContext& c, size_t a_index, size_t b_index, bool transposed) {
   MSVM_RETURN_IF_ERROR(require_rank_between(c, a_index, 1, kMaxRank));
   MSVM_RETURN_IF_ERROR(require_rank_between(c, b_index, 1, kMaxRank));
   const auto &a = c.input(a_index).shape, &b = c.input(b_index).shape;
-  MSVM_RETURN_IF_ERROR(
-      require_equal(c, a.back(), b.size() == 1 ? b[0] : b[b.size() - 2], "the inner sizes of the matrices are equal"));
+  const size_t inner = b.size() == 1 ? 0 : b.size() - (transposed ? 1 : 2), columns = b.size() - (transposed ? 2 : 1);
+  MSVM_RETURN_IF_ERROR(require_equal(c, a.back(), b[inner], "the inner sizes of the matrices are equal"));
   size_t batch_a = a.size() < 2 ? 0 : a.size() - 2, batch_b = b.size() < 2 ? 0 : b.size() - 2, batch = std::max(batch_a, batch_b);
   std::vector<Dim> shape;
   shape.reserve(batch + 2);
@@ -68,9 +65,11 @@ Result<std::vector<Dim>> matmul_shape(InferContext& c, size_t a_index, size_t b_
     shape.push_back(d);
   }
   if (a.size() > 1) shape.push_back(a[a.size() - 2]);
-  if (b.size() > 1) shape.push_back(b.back());
+  if (b.size() > 1) shape.push_back(b[columns]);
   return shape;
 }
+
+namespace {
 
 Status infer_matmul(InferContext& c) {
   MSVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, matmul_shape(c, 0, 1));

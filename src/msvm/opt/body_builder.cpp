@@ -55,8 +55,7 @@ std::optional<Elementwise> as_elementwise(const ValueGraph& g, const Node& n) {
   if (i.op != Opcode::kOpCall || i.uses.empty() || !may_fuse(i)) return std::nullopt;
   const Reg out = ValueGraph::output(n);
   if (out == kNoReg || !g.plain(out)) return std::nullopt;
-  auto& graph = const_cast<ValueGraph&>(g);
-  auto fits = [&](Reg r) { return r != kNoReg && graph.is_tensor(r) && graph.type(r).dtype == DType::kF32 && graph.type(r).device == Device{}; };
+  auto fits = [&](Reg r) { return r != kNoReg && g.is_tensor(r) && g.type(r).dtype == DType::kF32 && g.type(r).device == Device{}; };
   if (!fits(out)) return std::nullopt;
   auto e = translate(g, i);
   if (!e) return std::nullopt;

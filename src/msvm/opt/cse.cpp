@@ -52,12 +52,9 @@ void cse_pass(ValueGraph& g, const PassContext&) {
       if (!(g.type(kept) == g.type(result))) continue;
       earlier->instr.debug = g.merge_debug({&n, earlier});
       g.replace_reads(result, kept);
-      if (n.instr.op == Opcode::kOpCall) {
-        Node* destination = g.def(result);
-        if (it != list.end() && &*it == destination) ++it;
-        g.remove(*destination);
-      }
-      g.remove(n);
+      // A destination stands before its call: `it` is never one of the two.
+      if (n.instr.op == Opcode::kOpCall) g.remove_call(n);
+      else g.remove(n);
     }
   }
 }

@@ -141,11 +141,7 @@ void epilogue_pass(ValueGraph& g, const PassContext&) {
     const TensorType type = g.type(ValueGraph::output(*last));
     g.replace_call(*last, std::move(call), type);
     // What was fused has no reader any more; nodes of later heads are never among it.
-    for (size_t i = group.size() - 1; i-- > 0;) {
-      Node* destination = g.def(ValueGraph::output(*group[i]));
-      if (destination != group[i]) g.remove(*destination);
-      g.remove(*group[i]);
-    }
+    for (size_t i = group.size() - 1; i-- > 0;) g.remove_call(*group[i]);
   }
 }
 

@@ -120,9 +120,7 @@ void fold_call(ValueGraph& g, Node& n, Evaluator& evaluator, int64_t& room) {
   if (!result.ok()) return;
   result->name = g.function().regs[static_cast<size_t>(out)].name;
   g.replace_reads(out, g.add_constant(std::move(*result)));
-  Node* destination = g.def(out);
-  if (destination != &n) g.remove(*destination);
-  g.remove(n);
+  g.remove_call(n);
 }
 
 }  // namespace

@@ -67,11 +67,7 @@ void pointwise_pass(ValueGraph& g, const PassContext&) {
       gone.insert(g.def(ValueGraph::output(*n)));
     }
     g.replace_call(*sink, std::move(call), type);
-    for (size_t i = group.size() - 1; i-- > 0;) {
-      Node* destination = g.def(ValueGraph::output(*group[i]));
-      if (destination != group[i]) g.remove(*destination);
-      g.remove(*group[i]);
-    }
+    for (size_t i = group.size() - 1; i-- > 0;) g.remove_call(*group[i]);
   }
 }
 

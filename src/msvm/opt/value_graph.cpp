@@ -153,6 +153,12 @@ void ValueGraph::remove(Node& n) {
   block(n.block).erase(n.place);
 }
 
+void ValueGraph::remove_call(Node& n) {
+  Node* destination = def(output(n));
+  if (destination != &n) remove(*destination);
+  remove(n);
+}
+
 void ValueGraph::set_instr(Node& n, Instr i) {
   drop_edges(n);
   n.instr = std::move(i);
@@ -197,9 +203,7 @@ Node* ValueGraph::replace_call(Node& n, Instr call, TensorType type) {
   const std::string name = function().regs[static_cast<size_t>(old)].name;
   const Reg fresh = emit_call(n, std::move(call), std::move(type), name);
   replace_reads(old, fresh);
-  Node* destination = def(old);
-  if (destination != &n) remove(*destination);
-  remove(n);
+  remove_call(n);
   return writer(fresh);
 }
 

@@ -35,9 +35,9 @@ class ValueGraph {
   const ControlFlow& cfg() const { return cfg_; }
 
   // --- values
-  const RegType& reg_type(Reg r) { return function().regs[static_cast<size_t>(r)].type; }
-  const TensorType& type(Reg r) { return reg_type(r).tensor; }
-  bool is_tensor(Reg r) { return r != kNoReg && reg_type(r).kind == RegKind::kTensor && !type(r).unknown_rank; }
+  const RegType& reg_type(Reg r) const { return module_.functions[static_cast<size_t>(index_)].regs[static_cast<size_t>(r)].type; }
+  const TensorType& type(Reg r) const { return reg_type(r).tensor; }
+  bool is_tensor(Reg r) const { return r != kNoReg && reg_type(r).kind == RegKind::kTensor && !type(r).unknown_rank; }
   void set_type(Reg r, TensorType t) { function().regs[static_cast<size_t>(r)].type.tensor = std::move(t); }
   Reg new_reg(TensorType t, const std::string& name = "");
   Node* def(Reg r) const { return info(r).def; }
@@ -64,6 +64,8 @@ class ValueGraph {
   // --- changes; readers and writers stay right
   Node* insert_before(Node& at, Instr i);
   void remove(Node& n);
+  /// A call of one output and its destination, which nobody reads any more.
+  void remove_call(Node& n);
   /// To before `at`, of the same block. What it reads must be there, what reads it must come later.
   void move_before(Node& n, Node& at);
   void replace_reads(Reg from, Reg to);                 // everywhere
