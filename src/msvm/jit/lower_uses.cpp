@@ -62,17 +62,17 @@ bool Uses::read_outside(Reg root, std::span<const int32_t> members) const {
 int32_t Uses::obstacle(std::span<const int32_t> members) const {
   const int32_t place = members.back();
   int32_t first = -1;
-  auto look = [&](Reg r, int32_t from, bool only_writes) {
+  auto look = [&](Reg r, int32_t from, bool writes) {
     if (r == kNoReg || !v_.is_tensor(r)) return;
     const auto list = touches(root(r));
     for (auto t = std::upper_bound(list.begin(), list.end(), from, [](int32_t i, const Touch& x) { return i < x.instruction; }); t != list.end() && t->instruction < place; ++t)
-      if ((t->writes || !only_writes) && !contains(members, t->instruction)) {
+      if (t->writes == writes && !contains(members, t->instruction)) {
         if (first < 0 || t->instruction < first) first = t->instruction;
         return;
       }
   };
   for (int32_t m : members) {
-    for (Reg r : v_.at(m).outs) look(r, m, false);
+    for (Reg r : v_.at(m).outs) look(r, m, false);  // whatever else writes there is another window: the verifier proved it
     for (Reg r : v_.at(m).uses) look(r, m, true);
   }
   return first;
