@@ -44,7 +44,8 @@ struct Size {
 };
 
 /// A tensor that a kernel reads or writes: element (i0, i1, ..., j) lies at base + i0 * strides[0] + ... + j * strides.back(), in
-/// elements. One stride per outer axis, then that of the row. Strides 0 (read only) and negative ones are possible.
+/// elements. One stride per outer axis, then that of the row. Strides 0 (read only; that of the row also where only row sections write)
+/// and negative ones are possible.
 struct Access {
   DType dtype = DType::kF32;
   bool written = false;
@@ -59,14 +60,16 @@ enum class Op : uint8_t {
 };
 
 struct Operand {
-  enum Kind : uint8_t { kNone, kValue, kRow, kNumber } kind = kNone;  // a value of this pass, a row scalar, a constant
+  // A value of this pass, a row scalar, a constant, a size argument (as i64).
+  enum Kind : uint8_t { kNone, kValue, kRow, kNumber, kSize } kind = kNone;
   int32_t index = 0;
   double number = 0;     // of floats and bools
   int64_t integer = 0;   // of integers
   bool operator==(const Operand&) const = default;
 };
 
-/// One step of a pass (or of a row section, where all operands are row scalars or numbers and no tensor is touched).
+/// One step of a pass, or of a row section, where all operands are row scalars, numbers or sizes: Load and Store mean column 0 there,
+/// and Index and reductions don't occur.
 struct Step {
   Op op;
   DType type = DType::kF32;        // of the result; of kStore the tensor's
@@ -84,7 +87,7 @@ struct Pass {
 };
 
 /// For every row of the outer axes: its passes in order. Values v are numbered over the kernel and seen in their pass only; row scalars
-/// r are seen in all later steps of the row. Within a pass, element j is loaded, computed and stored before or together with any
+/// r are seen in all later steps of the row, those of reductions from the next pass on. Within a pass, element j is loaded, computed and stored before or together with any
 /// other; a tensor that is both read and written is read at the element that is written, or in another pass.
 struct Kernel {
   std::string name;
@@ -94,7 +97,7 @@ struct Kernel {
   std::vector<Access> tensors;
   std::vector<Pass> passes;
   bool operator==(const Kernel&) const = default;
-  /// Whether its columns are independent: it has no reductions, so that a part of the columns can be run alone.
+  /// Whether its columns are independent: no reductions, no stores in row sections, so that a part of the columns can be run alone.
   bool splits_columns() const;
 };
 
@@ -103,24 +106,38 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
+enum class OpTypes : uint8_t { F, S, I, B, N, A };  // see loop_ops.def
 struct OpInfo {
   std::string_view name;
   int operands;
+  OpTypes types;
   std::string_view doc;
+  /// Whether a result may be of this type.
+  bool allows(DType t) const;
 };
 const OpInfo& op_info(Op op);
+const Op* find_op(std::string_view name);  // null: there is none
+inline bool is_reduction(Op op) { return op >= Op::kReduceSum && op <= Op::kReduceProd; }
+/// Operands of one type of their own, result bool.
+inline bool is_comparison(Op op) { return op == Op::kEqual || op == Op::kLess || op == Op::kLessOrEqual || op == Op::kIsNan; }
+/// Of a value that holds an element: f32 for f16 and bf16.
+inline DType value_type(DType t) { return t == DType::kF16 || t == DType::kBF16 ? DType::kF32 : t; }
+
+constexpr size_t kMaxKernels = 4096, kMaxTensors = 64, kMaxSizes = 256, kMaxOuter = 8, kMaxPasses = 64, kMaxSteps = 1024, kMaxText = size_t{8} << 20;
 
 std::string print(const Program& program);
 Result<Program> parse(std::string_view text);
 
 /// Counts, numbering, dtypes, strides: everything that the compiler and the evaluator rely on. parse() calls it.
+Status check(const Kernel& kernel);
 Status check(const Program& program);
 
 /// The native form: rows [row_begin, row_end) of the flattened outer axes, columns [column_begin, column_end) of the row. Kernels that
 /// don't split columns are called with the whole row. No call out, no state, never fails.
 using KernelFn = void (*)(void* const* pointers, const int64_t* sizes, int64_t row_begin, int64_t row_end, int64_t column_begin, int64_t column_end);
 
-/// The plain definition of what a kernel does, element by element: the truth for tests.
+/// The plain definition of what a kernel does, element by element: the truth for tests. Sums and products of floats are taken in a wider
+/// type and rounded once.
 void evaluate(const Kernel& kernel, void* const* pointers, const int64_t* sizes, int64_t row_begin, int64_t row_end, int64_t column_begin, int64_t column_end);
 
 }  // namespace msvm::loops
