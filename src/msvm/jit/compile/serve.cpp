@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -74,6 +75,13 @@ int serve_stdio(const CompileFunction& compile) {
   // The parent may have died before that line: then stdin has hung up already.
   pollfd parent{0, POLLIN, 0};
   if (::poll(&parent, 1, 0) > 0 && (parent.revents & (POLLHUP | POLLERR)) != 0) return 0;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  // Where memory ends, the system shall take this process and not its parent.
+  if (const int score = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); score >= 0) {
+    (void)!::write(score, "500", 3);
+    ::close(score);
+  }
   const int out = ::fcntl(1, F_DUPFD_CLOEXEC, 3);
   if (out < 0 || ::dup2(2, 1) < 0) return 1;
   Status status = serve(0, out, compile);
