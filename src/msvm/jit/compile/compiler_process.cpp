@@ -49,7 +49,7 @@ void CompilerProcess::begin(std::vector<std::byte> request, const Limits& limits
   raise_at_ = begun_ + limits.raise_after;
   cpu_spent_ = 0;
   retried_ = raised_ = false;
-  phase_.reset();
+  phase_ = -1;
   phases_ = {};
   errors_.clear();
   if (request.size() > kMaxRequestBytes) {
@@ -79,7 +79,7 @@ bool CompilerProcess::start(bool idle_priority) {
 void CompilerProcess::restart(bool idle_priority) {
   cpu_spent_ += cpu_used();
   child_.kill();
-  phase_.reset();
+  phase_ = -1;
   phases_ = {};
   start(idle_priority);
 }
@@ -141,25 +141,28 @@ void CompilerProcess::read_errors() {
   }
 }
 
+void CompilerProcess::enter(int phase) {
+  const double t = now();
+  if (phase_ >= 0) phases_[static_cast<size_t>(phase_)] += t - phase_since_;
+  phase_ = phase;
+  phase_since_ = t;
+}
+
 void CompilerProcess::on_frame(const Frame& frame) {
   if (frame.job != job_) return broke(Outcome::kGarbage, fmt::format("expected an answer to job {}, found one to {}", job_, frame.job));
   switch (frame.type) {
     case FrameType::kProgress: {
       const size_t phase = frame.body.empty() ? kPhases : std::to_integer<size_t>(frame.body[0]);
       if (phase >= kPhases) return broke(Outcome::kGarbage, "expected the number of a phase");
-      const double t = now();
-      if (phase_) phases_[static_cast<size_t>(*phase_)] += t - phase_since_;
-      phase_ = static_cast<Phase>(phase);
-      phase_since_ = t;
-      return;
+      return enter(static_cast<int>(phase));
     }
     case FrameType::kReply: {
       auto reply = decode_reply(frame.body);
       if (!reply.ok()) return broke(Outcome::kGarbage, reply.status().message());
       answered_ = true;
       crashes_ = 0;
+      phase_ = -1;
       phases_ = reply->seconds;
-      phase_.reset();
       if (!reply->error.empty()) return finish(Outcome::kRefused, std::move(reply->error));
       return finish(Outcome::kCompiled, "", std::make_shared<const std::vector<std::byte>>(std::move(reply->image)));
     }
@@ -174,7 +177,7 @@ void CompilerProcess::on_death() {
   receive();  // what it said last
   if (!busy_) return;
   // Nothing of this job happened yet: it died while it had nothing to do.
-  if (answered_ && !phase_ && !retried_) {
+  if (answered_ && phase_ < 0 && !retried_) {
     retried_ = true;
     return restart(options_.idle_priority);
   }
@@ -195,7 +198,7 @@ void CompilerProcess::on_time() {
   if (t >= begun_ + limits_.deadline) {
     return finish(Outcome::kTimedOut,
                   fmt::format("no code after {:.3g} s, the limit; it was {}", limits_.deadline,
-                              phase_ ? fmt::format("in phase {}", kPhaseNames[static_cast<size_t>(*phase_)]) : "before its first phase"));
+                              phase() ? fmt::format("in phase {}", kPhaseNames[static_cast<size_t>(*phase())]) : "before its first phase"));
   }
   if (raised_ || !options_.idle_priority || t < raise_at_) return;
   raise_at_ += std::max(limits_.raise_after, 1e-3);
@@ -219,11 +222,10 @@ void CompilerProcess::broke(Outcome outcome, std::string error) {
 
 void CompilerProcess::finish(Outcome outcome, std::string error, Image image) {
   const double t = now();
-  if (phase_) phases_[static_cast<size_t>(*phase_)] += t - phase_since_;
+  enter(-1);
   const double cpu = cpu_spent_ + (child_.running() ? cpu_used() : 0);
   result_ = CompileResult{outcome, std::move(image), std::move(error), phases_, t - begun_, cpu, raised_};
   busy_ = false;
-  phase_.reset();
   request_ = {};
   if (outcome == Outcome::kTimedOut || outcome == Outcome::kCancelled) {
     child_.kill();

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,7 +42,11 @@ class CompilerProcess {
   /// Kills the job; kCancelled.
   CompileResult cancel();
 
-  std::optional<Phase> phase() const { return phase_; }
+  /// Of the running job; any thread may ask.
+  std::optional<Phase> phase() const {
+    const int phase = phase_.load(std::memory_order_relaxed);
+    return phase < 0 ? std::nullopt : std::optional(static_cast<Phase>(phase));
+  }
   /// Seconds until a start is permitted again; 0 if it is.
   double back_off() const;
   pid_t pid() const { return child_.pid(); }
@@ -55,6 +60,7 @@ class CompilerProcess {
   void send_request();
   bool receive();
   void read_errors();
+  void enter(int phase);
   void on_frame(const Frame& frame);
   void on_death();
   void on_time();
@@ -80,7 +86,7 @@ class CompilerProcess {
   double begun_ = 0, phase_since_ = 0, raise_at_ = 0;
   double cpu_before_ = 0, cpu_spent_ = 0;    // by this process before the job, by earlier processes for the job
   bool retried_ = false, raised_ = false;
-  std::optional<Phase> phase_;
+  std::atomic<int> phase_{-1};
   PhaseSeconds phases_{};
   std::optional<CompileResult> result_;
 };
