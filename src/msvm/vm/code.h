@@ -106,6 +106,7 @@ struct RegionInfo {
   int32_t begin = -1, end = -1;        // code: kRegion, kRegionEnd
   std::vector<Slot> symbols;           // values of its entry symbols
   std::vector<Slot> further;           // other scalars that it reads
+  bool strided = false;                // it works on tensors from outside whose strides don't follow from sizes
 };
 
 struct Function {

@@ -111,6 +111,23 @@ void Decoder::find_live_scalars(RegionInfo& r) const {
     }, [](Slot) {});
 }
 
+bool Decoder::reads_strided(const RegionInfo& r) const {
+  std::unordered_set<Reg> own;
+  bool found = false;
+  int32_t last = -1;
+  for (int32_t k = r.begin + 1; k < r.end; ++k) {
+    const int32_t at = out_.code[static_cast<size_t>(k)].instr;
+    if (at == last || at < 0) continue;
+    last = at;
+    const Instr& i = *out_.instrs[static_cast<size_t>(at)];
+    for (const auto* list : {&i.uses, &i.outs})
+      for (Reg u : *list)
+        found |= u != kNoReg && type(u).kind == RegKind::kTensor && (type(u).tensor.strided || type(u).tensor.unknown_rank) && !own.contains(u);
+    own.insert(i.defs.begin(), i.defs.end());
+  }
+  return found;
+}
+
 void Decoder::find_region_slots() {
   for (RegionInfo& r : out_.regions) {
     r.usable = r.begin >= 0 && r.end > r.begin;
@@ -120,6 +137,7 @@ void Decoder::find_region_slots() {
       r.usable = r.usable && r.symbols.back() != kNoSlot && (!info.is_register() || info.function == index_);
     }
     if (r.usable) find_live_scalars(r);
+    if (r.usable) r.strided = reads_strided(r);
   }
   if (out_.regions.empty()) return;
   out_.group_of_call.assign(out_.calls.size(), -1);

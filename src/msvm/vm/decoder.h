@@ -88,6 +88,7 @@ class Decoder {
   void mark_regions();
   void find_region_slots();
   void find_live_scalars(RegionInfo& r) const;
+  bool reads_strided(const RegionInfo& r) const;
   void emit_region_begin(int32_t instr);
   void emit_region_end(int32_t instr);
   /// The instruction at which the group of instruction `call` runs; `call` itself if it is in none.

@@ -50,6 +50,7 @@ struct RegionPlan {
   const std::byte* arena = nullptr;
   const RegionEntry* entry = nullptr;   // null: no entry holds the values
   bool repeatable = false;              // else it serves the run that it was made for
+  bool branches = false;                // its dry run took edges
 
   std::vector<Step> steps;
   std::vector<int64_t> sizes;                            // arguments of the groups' kernels

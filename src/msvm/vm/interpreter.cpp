@@ -280,6 +280,7 @@ class Interpreter : Machine {
       case Op::kBranch:
       case Op::kSwitch:
         plan.repeatable = false;
+        plan.branches = true;
         break;
       case Op::kCheck:
       case Op::kAssert:

@@ -42,6 +42,7 @@ RegionPlan& RegionRun::fresh_plan() {
   p.frees.clear();
   p.tensors.clear();
   p.scalars.clear();
+  p.branches = false;
   return p;
 }
 
@@ -74,7 +75,7 @@ Status RegionRun::make_plan(const RegionSnapshot& snapshot, int32_t& instr) {
   p.plan = frame_.plan ? frame_.plan->id : 0;
   p.arena = frame_.arena ? frame_.arena->data : nullptr;
   p.entry = find_entry(snapshot);
-  p.repeatable = true;
+  p.repeatable = !info_.strided;
   plan_ = &p;
   if (!p.entry) {
     p.version = snapshot.version;
@@ -158,7 +159,7 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t)> before_step, Status
   } else if (!plan_) {
     if (Status s = make_plan(snapshot, instr); !s.ok()) {
       // Without a branch the interpreter can begin again, and says what is wrong in its own order.
-      if (plan_->repeatable) return Outcome::kInterpret;
+      if (!plan_->branches) return Outcome::kInterpret;
       status = std::move(s);
       return Outcome::kFailed;
     }
