@@ -64,7 +64,9 @@ struct RegionPlan {
 
 struct RegionState {
   std::vector<std::unique_ptr<RegionPlan>> plans;
-  RegionPlan* in_place = nullptr;  // whose metadata lie in the slots
+  std::unique_ptr<RegionPlan> once;  // the last one that served a single run
+  RegionPlan* in_place = nullptr;    // whose metadata lie in the slots
+  std::vector<Slot> scalars, tensors;  // that the last dry run set
   std::vector<int64_t> values;     // of the run: entry symbols, then RegionInfo::further
   int64_t started = 0;             // of an interpreted one
 };

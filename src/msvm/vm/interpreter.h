@@ -35,7 +35,7 @@ extern template Status interpret<true>(RunContext&, Frame&, std::vector<Value>&)
 /// What a dry run of a region found; see RegionPlan.
 struct RegionRecord {
   RegionPlan& plan;
-  std::vector<Slot> scalars, tensors;     // that were set
+  std::vector<Slot>&scalars, &tensors;    // that were set
   int64_t executed = 0;                   // instructions of the blocks entered
 };
 /// From a kRegion to its kRegionEnd, but for calls, copies and frees, which are noted: what they need is in place. All destinations get

@@ -24,14 +24,16 @@ RegionPlan* RegionRun::known_plan(const RegionSnapshot& snapshot) {
   auto fits = [&](const RegionPlan& p) { return p.version == snapshot.version && p.plan == plan && p.arena == arena && p.values == state_.values; };
   if (state_.in_place && fits(*state_.in_place)) return state_.in_place;
   for (const auto& p : state_.plans)
-    if (fits(*p)) return p.get();
+    if (p && fits(*p)) return p.get();
   return nullptr;
 }
 
 RegionPlan& RegionRun::fresh_plan() {
   std::unique_ptr<RegionPlan>* place = nullptr;
-  if (state_.plans.size() < kPlans) place = &state_.plans.emplace_back();
-  else place = &*std::min_element(state_.plans.begin(), state_.plans.end(), [](const auto& a, const auto& b) { return a->last_used < b->last_used; });
+  for (auto& p : state_.plans)
+    if (!p || p->version == 0) place = &p;
+  if (!place && state_.plans.size() < kPlans) place = &state_.plans.emplace_back();
+  if (!place) place = &*std::min_element(state_.plans.begin(), state_.plans.end(), [](const auto& a, const auto& b) { return (a ? a->last_used : 0) < (b ? b->last_used : 0); });
   if (*place == nullptr) *place = std::make_unique<RegionPlan>();
   RegionPlan& p = **place;
   if (state_.in_place == &p) state_.in_place = nullptr;
@@ -81,7 +83,9 @@ Status RegionRun::make_plan(const RegionSnapshot& snapshot, int32_t& instr) {
     p.version = snapshot.version;
     return {};
   }
-  RegionRecord record{p, {}, {}, 0};
+  state_.scalars.clear();
+  state_.tensors.clear();
+  RegionRecord record{p, state_.scalars, state_.tensors};
   Status s = dry_run(x_, frame_, f_.code.data() + info_.begin, record, instr);
   executed_ = record.executed;
   MSVM_RETURN_IF_ERROR(std::move(s));
@@ -100,6 +104,8 @@ Status RegionRun::make_plan(const RegionSnapshot& snapshot, int32_t& instr) {
     state_.in_place = &p;
   } else {
     state_.in_place = nullptr;
+    for (auto& place : state_.plans)
+      if (place.get() == &p) std::swap(place, state_.once);
   }
   return {};
 }
