@@ -18,7 +18,8 @@ namespace msvm::jit {
 namespace {
 
 constexpr size_t kErrorTail = 2048;  // bytes of its stderr that are kept
-constexpr double kDeathGrace = 0.2;  // s between the end of its output and its own end
+constexpr double kDeathGrace = 1;    // s between the end of its output and its own end
+constexpr double kReapEvery = 0.02;  // s
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -57,7 +58,8 @@ void CompilerProcess::begin(std::vector<std::byte> request, const Limits& limits
   }
   request_ = encode_frame(FrameType::kRequest, ++job_, request);
   sent_ = 0;
-  if (child_.died() && !start(options_.idle_priority)) return;
+  reap_killed();
+  if ((!child_.running() || child_.died()) && !start(options_.idle_priority)) return;
   cpu_before_ = child_.cpu_seconds();
 }
 
@@ -66,6 +68,7 @@ bool CompilerProcess::start(bool idle_priority) {
   if (!path.ok()) return finish(Outcome::kNoCompiler, path.status().message()), false;
   auto child = ChildProcess::start({.command = {*path, "--serve"}, .memory_limit = options_.memory_limit});
   if (!child.ok()) return finish(Outcome::kNoCompiler, child.status().message()), false;
+  if (child_.killed()) killed_.push_back(std::move(child_));
   child_ = std::move(*child);
   if (idle_priority) child_.lower_priority();
   ++starts_;
@@ -73,6 +76,7 @@ bool CompilerProcess::start(bool idle_priority) {
   frames_ = FrameReader();
   cpu_before_ = 0;
   sent_ = 0;
+  ended_ = 0;
   return true;
 }
 
@@ -91,16 +95,18 @@ std::optional<CompileResult> CompilerProcess::wait(int wake, double seconds) {
     // A negative descriptor is left out by poll().
     std::array<pollfd, 4> fds = {{{wake, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}}};
     if (busy_) {
-      fds[1] = {child_.socket(), static_cast<short>(sent_ < request_.size() ? POLLIN | POLLOUT : POLLIN), 0};
+      fds[1] = {ended_ > 0 ? -1 : child_.socket(), static_cast<short>(sent_ < request_.size() ? POLLIN | POLLOUT : POLLIN), 0};
       fds[2].fd = child_.death();
       fds[3].fd = child_.stderr_pipe();
     }
-    const double end = busy_ ? std::min(until, next_time()) : until;
+    double end = busy_ ? std::min(until, next_time()) : until;
+    if (!reap_killed()) end = std::min(end, now() + kReapEvery);
     ::poll(fds.data(), fds.size(), milliseconds(end - now()));
     if (busy_) {
       if (fds[3].revents != 0) read_errors();
       if ((fds[1].revents & POLLOUT) != 0) send_request();
-      if (((fds[1].revents & ~POLLOUT) != 0 && !receive()) || (busy_ && fds[2].revents != 0)) on_death();
+      if ((fds[1].revents & ~POLLOUT) != 0 && !receive()) ended_ = now();
+      if (busy_ && fds[2].revents != 0) on_death();
       if (busy_) on_time();
     }
     if (result_) continue;
@@ -172,8 +178,6 @@ void CompilerProcess::on_frame(const Frame& frame) {
 }
 
 void CompilerProcess::on_death() {
-  pollfd death{child_.death(), POLLIN, 0};
-  ::poll(&death, 1, milliseconds(kDeathGrace));
   receive();  // what it said last
   if (!busy_) return;
   // Nothing of this job happened yet: it died while it had nothing to do.
@@ -191,7 +195,9 @@ void CompilerProcess::on_death() {
   broke(Outcome::kCrashed, fmt::format("the compiler {}", child_.end_text()));
 }
 
-double CompilerProcess::next_time() const { return std::min(begun_ + limits_.deadline, raised_ ? INFINITY : raise_at_); }
+double CompilerProcess::next_time() const {
+  return std::min({begun_ + limits_.deadline, raised_ ? INFINITY : raise_at_, ended_ > 0 ? ended_ + kDeathGrace : INFINITY});
+}
 
 void CompilerProcess::on_time() {
   const double t = now();
@@ -200,6 +206,7 @@ void CompilerProcess::on_time() {
                   fmt::format("no code after {:.3g} s, the limit; it was {}", limits_.deadline,
                               phase() ? fmt::format("in phase {}", kPhaseNames[static_cast<size_t>(*phase())]) : "before its first phase"));
   }
+  if (ended_ > 0 && t >= ended_ + kDeathGrace) return on_death();
   if (raised_ || !options_.idle_priority || t < raise_at_) return;
   raise_at_ += std::max(limits_.raise_after, 1e-3);
   if (cpu_used() >= 0.5 * (t - begun_)) return;  // it does run: others don't want the processor
@@ -242,6 +249,12 @@ CompileResult CompilerProcess::cancel() {
 void CompilerProcess::stop() {
   if (busy_) (void)cancel();
   child_.kill();
+}
+
+/// Whether none is left.
+bool CompilerProcess::reap_killed() {
+  std::erase_if(killed_, [](ChildProcess& c) { return c.died(); });
+  return killed_.empty() && (!child_.killed() || child_.died());
 }
 
 }  // namespace msvm::jit
