@@ -18,8 +18,7 @@ namespace msvm::jit {
 namespace {
 
 constexpr size_t kErrorTail = 2048;  // bytes of its stderr that are kept
-constexpr double kDeathGrace = 1;    // s between the end of its output and its own end
-constexpr double kReapEvery = 0.02;  // s
+constexpr double kReapEvery = 0.02;  // s between looks at processes that end without telling
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -76,7 +75,7 @@ bool CompilerProcess::start(bool idle_priority) {
   frames_ = FrameReader();
   cpu_before_ = 0;
   sent_ = 0;
-  ended_ = 0;
+  ended_ = false;
   return true;
 }
 
@@ -95,7 +94,7 @@ std::optional<CompileResult> CompilerProcess::wait(int wake, double seconds) {
     // A negative descriptor is left out by poll().
     std::array<pollfd, 4> fds = {{{wake, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}}};
     if (busy_) {
-      fds[1] = {ended_ > 0 ? -1 : child_.socket(), static_cast<short>(sent_ < request_.size() ? POLLIN | POLLOUT : POLLIN), 0};
+      fds[1] = {ended_ ? -1 : child_.socket(), static_cast<short>(sent_ < request_.size() ? POLLIN | POLLOUT : POLLIN), 0};
       fds[2].fd = child_.death();
       fds[3].fd = child_.stderr_pipe();
     }
@@ -105,7 +104,7 @@ std::optional<CompileResult> CompilerProcess::wait(int wake, double seconds) {
     if (busy_) {
       if (fds[3].revents != 0) read_errors();
       if ((fds[1].revents & POLLOUT) != 0) send_request();
-      if ((fds[1].revents & ~POLLOUT) != 0 && !receive()) ended_ = now();
+      if ((fds[1].revents & ~POLLOUT) != 0 && !receive()) on_end();
       if (busy_ && fds[2].revents != 0) on_death();
       if (busy_) on_time();
     }
@@ -177,6 +176,12 @@ void CompilerProcess::on_frame(const Frame& frame) {
   broke(Outcome::kGarbage, "expected progress or a reply, found a request");
 }
 
+/// Its output ended, so it is about to. At idle priority that can last; what is left of the deadline is for it.
+void CompilerProcess::on_end() {
+  ended_ = true;
+  child_.raise_priority();
+}
+
 void CompilerProcess::on_death() {
   receive();  // what it said last
   if (!busy_) return;
@@ -187,7 +192,7 @@ void CompilerProcess::on_death() {
   }
   read_errors();
   const double cpu = cpu_used();
-  if (!child_.died()) return broke(Outcome::kGarbage, "the compiler closed its output");
+  if (!child_.died()) return;
   cpu_spent_ += cpu;
   if (child_.exit_code() == kExitOutOfMemory) {
     return broke(Outcome::kOutOfMemory, fmt::format("the compiler needed more than {} MiB", options_.memory_limit >> 20));
@@ -196,17 +201,19 @@ void CompilerProcess::on_death() {
 }
 
 double CompilerProcess::next_time() const {
-  return std::min({begun_ + limits_.deadline, raised_ ? INFINITY : raise_at_, ended_ > 0 ? ended_ + kDeathGrace : INFINITY});
+  const double look = ended_ && child_.death() < 0 ? now() + kReapEvery : INFINITY;
+  return std::min({begun_ + limits_.deadline, raised_ ? INFINITY : raise_at_, look});
 }
 
 void CompilerProcess::on_time() {
   const double t = now();
+  if (ended_ && child_.death() < 0 && child_.died()) return on_death();
   if (t >= begun_ + limits_.deadline) {
+    if (ended_) return broke(Outcome::kGarbage, "the compiler closed its output");
     return finish(Outcome::kTimedOut,
                   fmt::format("no code after {:.3g} s, the limit; it was {}", limits_.deadline,
                               phase() ? fmt::format("in phase {}", kPhaseNames[static_cast<size_t>(*phase())]) : "before its first phase"));
   }
-  if (ended_ > 0 && t >= ended_ + kDeathGrace) return on_death();
   if (raised_ || !options_.idle_priority || t < raise_at_) return;
   raise_at_ += std::max(limits_.raise_after, 1e-3);
   if (cpu_used() >= 0.5 * (t - begun_)) return;  // it does run: others don't want the processor

@@ -62,6 +62,7 @@ class CompilerProcess {
   void read_errors();
   void enter(int phase);
   void on_frame(const Frame& frame);
+  void on_end();
   void on_death();
   void on_time();
   bool reap_killed();
@@ -85,7 +86,7 @@ class CompilerProcess {
   size_t sent_ = 0;                          // bytes of it
   FrameReader frames_;
   std::string errors_;                       // the end of its stderr
-  double ended_ = 0;                         // when its output ended
+  bool ended_ = false;                       // its output did
   double begun_ = 0, phase_since_ = 0, raise_at_ = 0;
   double cpu_before_ = 0, cpu_spent_ = 0;    // by this process before the job, by earlier processes for the job
   bool retried_ = false, raised_ = false;

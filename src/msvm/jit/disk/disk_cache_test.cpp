@@ -329,6 +329,7 @@ TEST_F(DiskCacheTest, ServesTheCompileQueue) {
     QueueOptions o;
     o.compiler.path = compiler;
     o.compiler.memory_limit = 0;
+    o.compiler.idle_priority = false;
     o.deadline = 30;
     o.store = open(folder_);
     Outcome told = Outcome::kCancelled;
