@@ -26,6 +26,7 @@ QueueOptions options() {
   QueueOptions o;
   o.compiler.path = MSVM_FAKE_COMPILER;
   o.compiler.memory_limit = 0;
+  o.compiler.idle_priority = false;  // other tests run beside this one
   o.compiler.first_back_off = 0.01;
   o.deadline = 30;
   o.cpu_burst = 1e9;
@@ -337,7 +338,7 @@ TEST(CompileQueue, ShutdownDuringACompilationIsQuickAndTellsNobody) {
     compiler = q.view().compiler;
   }
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));  // less than the deadline
-  EXPECT_EQ(::kill(compiler, 0), -1);
+  EXPECT_TRUE(eventually([&] { return ::kill(compiler, 0) != 0; }));
   EXPECT_TRUE(log.names().empty());
 }
 
@@ -415,6 +416,9 @@ TEST(CompileQueue, TheStoreAnswersWhileTheCompilerWorks) {
 }
 
 TEST(CompileQueue, AForkedChildStartsAfresh) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer does not follow forks of threaded programs";
+#endif
   CompileQueue q(options());
   Log log;
   block(q);

@@ -51,7 +51,7 @@ class CompilerProcess {
   double back_off() const;
   pid_t pid() const { return child_.pid(); }
   int starts() const { return starts_; }
-  /// Ends the process, which holds memory while it waits; the next job starts it again.
+  /// Kills the process, which holds memory while it waits; the next job starts it again.
   void stop();
 
  private:
@@ -62,8 +62,10 @@ class CompilerProcess {
   void read_errors();
   void enter(int phase);
   void on_frame(const Frame& frame);
+  void on_end();
   void on_death();
   void on_time();
+  bool reap_killed();
   double next_time() const;
   double cpu_used() const;
   void finish(Outcome outcome, std::string error, Image image = {});
@@ -71,6 +73,7 @@ class CompilerProcess {
 
   CompilerOptions options_;
   ChildProcess child_;
+  std::vector<ChildProcess> killed_;         // earlier ones that aren't reaped yet
   pid_t owner_ = -1;
   int starts_ = 0, crashes_ = 0;
   double not_before_ = 0;
@@ -83,6 +86,7 @@ class CompilerProcess {
   size_t sent_ = 0;                          // bytes of it
   FrameReader frames_;
   std::string errors_;                       // the end of its stderr
+  bool ended_ = false;                       // its output did
   double begun_ = 0, phase_since_ = 0, raise_at_ = 0;
   double cpu_before_ = 0, cpu_spent_ = 0;    // by this process before the job, by earlier processes for the job
   bool retried_ = false, raised_ = false;

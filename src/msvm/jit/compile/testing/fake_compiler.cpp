@@ -64,6 +64,7 @@ msvm::Result<Bytes> compile(const CompileRequest& request, PhaseReporter& phases
   }
   if (what == "crash") {
     fmt::print(stderr, "LLVM ERROR: Cannot select\n");
+    std::signal(SIGSEGV, SIG_DFL);  // sanitizers catch it
     std::raise(SIGSEGV);
   }
   if (what == "abort") std::abort();
