@@ -7,8 +7,9 @@
 namespace msvm::jit {
 namespace {
 
-QueueOptions queue_options(const NativeJitOptions& o) {
+QueueOptions queue_options(const NativeJitOptions& o, std::shared_ptr<CodeStore> store) {
   QueueOptions q;
+  q.store = std::move(store);
   q.compiler.path = o.compiler;
   q.deadline = o.compile_timeout;
   return q;
@@ -16,7 +17,10 @@ QueueOptions queue_options(const NativeJitOptions& o) {
 
 }  // namespace
 
-NativeJit::NativeJit(NativeJitOptions options) : options_(std::move(options)), queue_(std::make_unique<CompileQueue>(queue_options(options_))) {}
+NativeJit::NativeJit(NativeJitOptions options)
+    : options_(std::move(options)),
+      kept_(std::make_shared<KeptCode>(options_.compiler, options_.cache_folder, options_.disk_cache)),
+      queue_(std::make_unique<CompileQueue>(queue_options(options_, kept_))) {}
 NativeJit::~NativeJit() = default;
 
 std::shared_ptr<NativeProgram> NativeJit::add(std::shared_ptr<const Program> program, const JitOptions& options) {

@@ -10,6 +10,7 @@
 #include "msvm/jit/image.h"
 #include "msvm/jit/native/jit_options.h"
 #include "msvm/jit/native/jit_view.h"
+#include "msvm/jit/native/kept_code.h"
 #include "msvm/vm/session.h"
 
 namespace msvm::jit {
@@ -40,6 +41,7 @@ class NativeJit : public std::enable_shared_from_this<NativeJit> {
   std::shared_ptr<NativeProgram> add(std::shared_ptr<const Program> program, const JitOptions& options);
   const NativeJitOptions& options() const { return options_; }
   CompileQueue& queue() { return *queue_; }
+  KeptCode& kept() { return *kept_; }
   QueueView queue_view() const { return queue_->view(); }
   /// Kernels are chosen by other rules from now on: all entries are retired and made again, and what failed may be tried again.
   void capabilities_changed();
@@ -54,6 +56,7 @@ class NativeJit : public std::enable_shared_from_this<NativeJit> {
  private:
   const NativeJitOptions options_;
   mutable std::mutex mutex_;
+  const std::shared_ptr<KeptCode> kept_;
   std::map<std::string, std::weak_ptr<const NativeImage>> images_;  // by the text of the loop program
   std::vector<std::weak_ptr<NativeProgram>> programs_;
   std::unique_ptr<CompileQueue> queue_;  // last: its thread uses the rest
