@@ -103,6 +103,7 @@ MemoryStats Engine::memory_stats(Device device) const {
 WorkerPool& Engine::workers() { return impl_->devices.workers; }
 jit::QueueView Engine::jit_queue() const { return impl_->jit->queue_view(); }
 void Engine::drain_jit() { impl_->jit->drain(); }
+void Engine::stop_jit() { impl_->jit->queue().stop(); }
 BufferPool& Engine::pool() { return impl_->devices.pool; }
 
 std::shared_ptr<const CapabilityDb> Engine::capability_db(Device device) const {

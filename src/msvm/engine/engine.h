@@ -101,6 +101,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   jit::QueueView jit_queue() const;
   /// Waits until the JIT thread has nothing left to do.
   void drain_jit();
+  /// No code is made from now on. For the end of the program, before what its threads use goes.
+  void stop_jit();
   /// Fresh dense host memory for an input.
   Result<TensorValue> allocate(DType dtype, std::span<const int64_t> shape);
 

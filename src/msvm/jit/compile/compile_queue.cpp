@@ -26,6 +26,7 @@ void CompileQueue::post(Owner owner, Urgency urgency, std::function<void()> work
 void CompileQueue::cancel(Owner owner) { thread().cancel(owner); }
 QueueView CompileQueue::view() const { return thread().view(); }
 void CompileQueue::drain() { thread().drain(); }
+void CompileQueue::stop() { thread().stop(); }
 
 void CompileQueue::set_deadline(double seconds) {
   deadline_ = seconds;

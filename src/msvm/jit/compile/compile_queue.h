@@ -110,6 +110,8 @@ class CompileQueue {
   QueueView view() const;
   /// Waits until nothing is queued, running or being told.
   void drain();
+  /// Ends the thread and the compiler process; jobs that come later never run. For the end of the program.
+  void stop();
 
  private:
   class Thread;

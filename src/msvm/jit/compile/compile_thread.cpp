@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <system_error>
+#include <utility>
 
 namespace msvm::jit {
 namespace {
@@ -48,6 +49,16 @@ void CompileQueue::Thread::end() {
   }
   if (thread_.joinable()) thread_.join();
   delete this;
+}
+
+void CompileQueue::Thread::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id()) return;
+    if (std::exchange(stopping_, true)) return;
+  }
+  wake();
+  if (thread_.joinable()) thread_.join();
 }
 
 void CompileQueue::Thread::wake() const {

@@ -21,6 +21,7 @@ class CompileQueue::Thread {
   ~Thread();
   bool of_this_process() const;
   /// Ends the loop and frees this object: now, or when the loop ends if it is the loop that calls.
+  void stop();
   void end();
 
   void submit(CompileJob job);
