@@ -96,12 +96,12 @@ TEST(CompilerProcess, LargeRequestsArriveAndTooLargeOnesAreRefused) {
 
 TEST(CompilerProcess, AHangEndsAtTheDeadlineAndTheNextJobGetsANewProcess) {
   CompilerProcess p(options());
-  auto r = run(p, "hang", {.deadline = 0.2, .raise_after = INFINITY});
+  auto r = run(p, "hang", {.deadline = 1, .raise_after = INFINITY});
   EXPECT_EQ(r.outcome, Outcome::kTimedOut);
-  EXPECT_THAT(r.error, HasSubstr("0.2 s"));
+  EXPECT_THAT(r.error, HasSubstr("after 1 s"));
   EXPECT_THAT(r.error, HasSubstr("Optimize"));
-  EXPECT_GE(r.seconds, 0.2);
-  EXPECT_GE(r.phases[static_cast<size_t>(Phase::kOptimize)], 0.05);
+  EXPECT_GE(r.seconds, 1);
+  EXPECT_GT(r.phases[static_cast<size_t>(Phase::kOptimize)], 0);
   EXPECT_EQ(p.back_off(), 0) << "a deadline says nothing about the compiler";
   EXPECT_EQ(run(p, "ok").outcome, Outcome::kCompiled);
   EXPECT_EQ(p.starts(), 2);
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(CompilerProcess, ClosingTheOutputIsNoAnswer) {
   CompilerProcess p(options());
-  auto r = run(p, "mute", {.deadline = 0.3, .raise_after = INFINITY});
+  auto r = run(p, "mute", {.deadline = 1, .raise_after = INFINITY});
   EXPECT_EQ(r.outcome, Outcome::kGarbage);
   EXPECT_THAT(r.error, HasSubstr("closed its output"));
   EXPECT_EQ(run(p, "ok").outcome, Outcome::kCompiled);
