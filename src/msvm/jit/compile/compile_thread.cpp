@@ -110,7 +110,9 @@ void CompileQueue::Thread::shed() {
   for (auto& [key, e] : jobs_) {
     if (!e->held && e.get() != running_ && (!worst || better(*worst, *e))) worst = e.get();
   }
-  if (worst) complete(*worst, {.outcome = Outcome::kQueueFull, .error = fmt::format("{} requests of more worth wait already", options_.max_queued)});
+  if (worst)
+    complete(*worst,
+             {.outcome = Outcome::kQueueFull, .error = fmt::format("{} requests of more worth wait already", options_.max_queued)});
 }
 
 void CompileQueue::Thread::submit(CompileJob job) {
@@ -128,8 +130,9 @@ void CompileQueue::Thread::submit(CompileJob job) {
   } else if (const auto* failure = failures_.find(entry->key(), generation_)) {
     std::vector<Waiter> waiters;
     waiters.push_back(std::move(waiter));
-    tell(std::move(waiters), {.outcome = Outcome::kFailedBefore,
-                              .error = fmt::format("{} before, and nothing changed since: {}", outcome_info(failure->outcome).text, failure->error)});
+    tell(std::move(waiters),
+         {.outcome = Outcome::kFailedBefore,
+          .error = fmt::format("{} before, and nothing changed since: {}", outcome_info(failure->outcome).text, failure->error)});
   } else {
     entry->label = std::move(job.label);
     entry->gain = job.gain;
