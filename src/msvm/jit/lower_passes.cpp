@@ -138,8 +138,8 @@ class Emitter {
       const bool again = kept_[k] >= 0 && level_[k] < walk_;
       const size_t before = todo.size();
       if (!again)
-        for (Ref r : n.operands)
-          if (is_full(r) && !in_walk_.contains(static_cast<size_t>(r.node))) todo.push_back(static_cast<size_t>(r.node));
+        for (size_t i = n.operands.size(); i-- > 0;)  // the first one on top
+          if (const Ref r = n.operands[i]; is_full(r) && !in_walk_.contains(static_cast<size_t>(r.node))) todo.push_back(static_cast<size_t>(r.node));
       if (todo.size() > before) continue;
       todo.pop_back();
       Step s{n.op, n.type, n.tensor, next_value_++, {}};

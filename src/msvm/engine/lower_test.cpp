@@ -1,0 +1,292 @@
+// Lowered groups give what the interpreter gives: beside each run the groups' loop programs are evaluated on the same tensors, at the place
+// of their last members. Elementwise results have the same bits; reductions are within a bound.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "msvm/base/file.h"
+#include "msvm/base/half.h"
+#include "msvm/bytecode/text.h"
+#include "msvm/engine/executable.h"
+#include "msvm/engine/optimizer.h"
+#include "msvm/engine/program_testing.h"
+#include "msvm/engine/random_network.h"
+#include "msvm/jit/lower.h"
+#include "msvm/jit/lower_uses.h"
+
+namespace msvm::testing {
+namespace {
+
+/// |found - expected| <= kTolerance * (1 + the greatest |expected|): a few hundred sums in another order.
+constexpr double kTolerance = 2e-5;
+
+/// A tensor as it was, in memory of its own, with its strides.
+struct Snapshot {
+  TensorMeta meta;
+  std::vector<std::byte> bytes;
+
+  explicit Snapshot(const TensorMeta& m, bool copy) : meta(m) {
+    int64_t last = 0;
+    for (int a = 0; a < m.rank; ++a) last += (m.shape[a] - 1) * m.strides[a];
+    const size_t n = m.elements() == 0 ? 0 : static_cast<size_t>((last + 1) * dtype_bytes(m.dtype));
+    bytes.assign(n, std::byte{0xa5});
+    if (copy && n) std::memcpy(bytes.data(), m.data, n);
+    meta.data = bytes.data();
+  }
+};
+
+double number_at(const std::byte* p, DType t) {
+  auto read = [&](auto v) {
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  };
+  switch (t) {
+    case DType::kF64: return read(double{});
+    case DType::kF32: return static_cast<double>(read(float{}));
+    case DType::kF16: return static_cast<double>(f16_to_f32(read(uint16_t{})));
+    case DType::kBF16: return static_cast<double>(bf16_to_f32(read(uint16_t{})));
+    default: return dtype_bytes(t) == 8 ? static_cast<double>(read(int64_t{})) : dtype_bytes(t) == 4 ? read(int32_t{}) : dtype_bytes(t) == 2 ? read(int16_t{}) : read(int8_t{});
+  }
+}
+
+::testing::AssertionResult same(const Snapshot& expected, const Snapshot& found, bool bits) {
+  const TensorMeta& m = expected.meta;
+  const int64_t size = dtype_bytes(m.dtype);
+  double greatest = 0;
+  for (int round = 0; round < 2; ++round)
+    for (int64_t flat = 0, n = m.elements(); flat < n; ++flat) {
+      int64_t at = 0, rest = flat;
+      for (int a = m.rank; a-- > 0; rest /= m.shape[a]) at += rest % m.shape[a] * m.strides[a];
+      const std::byte *x = expected.bytes.data() + at * size, *y = found.bytes.data() + at * size;
+      const double a = number_at(x, m.dtype), b = number_at(y, m.dtype);
+      if (round == 0) {
+        if (std::isfinite(a)) greatest = std::max(greatest, std::fabs(a));
+        continue;
+      }
+      if (std::memcmp(x, y, static_cast<size_t>(size)) == 0 || (std::isnan(a) && std::isnan(b))) continue;
+      if (!bits && is_float(m.dtype) && (a == b || std::fabs(a - b) <= kTolerance * (1 + greatest))) continue;
+      return ::testing::AssertionFailure() << to_string(m) << ", element " << flat << ": expected " << a << ", found " << b;
+    }
+  return ::testing::AssertionSuccess();
+}
+
+/// Every group of a function's regions, beside the interpreter's calls.
+class GroupChecker final : public Dispatcher {
+ public:
+  GroupChecker(Devices& devices, const VerifiedModule& verified, int32_t function) : real_(devices), view_(verified, function), uses_(view_) {
+    for (size_t i = 0; i < view_.instrs.size(); ++i) number_[view_.instrs[i]] = static_cast<int32_t>(i);
+    for (const jit::Region& r : jit::find_regions(view_).regions) {
+      jit::LoweredRegion l = jit::lower_region(view_, r);
+      text_ += jit::to_string(l, view_);
+      for (size_t g = 0; g < l.groups.size(); ++g) {
+        for (int32_t m : l.groups[g].members) of_[m] = groups_.size();
+        groups_.push_back({l.groups[g], l.program.kernels[g]});
+      }
+    }
+  }
+  size_t groups() const { return groups_.size(); }
+  int64_t evaluated() const { return evaluated_; }
+  int64_t members() const { return static_cast<int64_t>(of_.size()); }
+  const std::string& text() const { return text_; }
+
+  Result<std::unique_ptr<CallState>> prepare(const Module& module, const Function& function, const Instr& call) override { return real_.prepare(module, function, call); }
+  CallReport last_report(const CallState& state) const override { return real_.last_report(state); }
+  Status copy(const TensorMeta& source, const TensorMeta& destination) override { return real_.copy(source, destination); }
+  Status fetch(const TensorMeta& element, std::byte* to) override { return real_.fetch(element, to); }
+  Status finish() override { return real_.finish(); }
+
+  Status dispatch(CallState& state, CallFrame& frame) override {
+    const auto at = number_.find(frame.instr);
+    const auto group = at == number_.end() ? of_.end() : of_.find(at->second);
+    if (group == of_.end()) return real_.dispatch(state, frame);
+    Group& g = groups_[group->second];
+    if (at->second == g.group.members.front()) g.before.clear(), g.after.clear();
+    for (size_t k = 0; k < frame.inputs.size(); ++k)
+      if (frame.inputs[k]) g.before.try_emplace(frame.instr->uses[k], *frame.inputs[k], true);
+    MSVM_RETURN_IF_ERROR(real_.dispatch(state, frame));
+    g.after.try_emplace(frame.instr->outs[0], *frame.outputs[0], true);
+    if (at->second == g.group.members.back()) evaluate(g);
+    return {};
+  }
+
+ private:
+  struct Group {
+    RegionGroup group;
+    loops::Kernel kernel;
+    std::map<Reg, Snapshot> before, after;  // what members read, as it was then; what they wrote
+  };
+
+  static const TensorMeta& meta(const Group& g, Reg r) { return g.after.contains(r) ? g.after.at(r).meta : g.before.at(r).meta; }
+  static int64_t size(const Group& g, const RegionSize& s) {
+    if (s.stride.tensor != kNoReg) {
+      const TensorMeta& m = meta(g, s.stride.tensor);
+      return m.shape[s.stride.axis] == 1 ? 0 : m.strides[s.stride.axis];
+    }
+    int64_t n = 1;
+    for (const RegionSize::Axis& a : s.extents) n *= meta(g, a.tensor).shape[a.axis];
+    return n;
+  }
+
+  void evaluate(Group& g) {
+    ++evaluated_;
+    std::vector<int64_t> sizes;
+    for (const RegionSize& s : g.group.sizes) sizes.push_back(size(g, s));
+    int64_t rows = 1;
+    for (const RegionSize& s : g.group.outer) rows *= size(g, s);
+    const int64_t columns = size(g, g.group.inner);
+    std::map<Reg, Snapshot> made;
+    std::vector<void*> pointers;
+    for (size_t k = 0; k < g.group.pointers.size(); ++k) {
+      const Reg r = g.group.pointers[k];
+      if (g.kernel.tensors[k].written) pointers.push_back(made.try_emplace(r, meta(g, r), false).first->second.bytes.data());
+      else if (g.before.contains(r)) pointers.push_back(g.before.at(r).bytes.data());
+      else pointers.push_back(nullptr);
+    }
+    if (rows == 0) rows = 0;
+    const int64_t row = rows / 2, column = g.group.splits_columns ? columns / 3 : 0;
+    for (auto [r0, r1] : {std::pair(int64_t{0}, row), std::pair(row, rows)})
+      for (auto [c0, c1] : {std::pair(int64_t{0}, column), std::pair(column, columns)})
+        if (r0 < r1 && (c0 < c1 || (c1 == columns && !g.group.splits_columns))) loops::evaluate(g.kernel, pointers.data(), sizes.data(), r0, r1, c0, c1);
+    const bool bits = std::none_of(g.kernel.passes.begin(), g.kernel.passes.end(), [](const loops::Pass& p) {
+      return std::any_of(p.steps.begin(), p.steps.end(), [](const loops::Step& s) { return loops::is_reduction(s.op); });
+    });
+    for (const auto& [r, expected] : g.after) {
+      if (!uses_.read_outside(uses_.root(r), g.group.members)) continue;
+      ASSERT_TRUE(made.contains(r)) << view_.name(r) << " is read outside, but not stored\n" << text_;
+      ASSERT_TRUE(same(expected, made.at(r), bits)) << view_.name(r) << "\n" << text_;
+    }
+  }
+
+  SessionDispatcher real_;
+  const jit::FunctionView view_;
+  const jit::lowering::Uses uses_;
+  std::map<const Instr*, int32_t> number_;
+  std::map<int32_t, size_t> of_;
+  std::vector<Group> groups_;
+  std::string text_;
+  int64_t evaluated_ = 0;
+};
+
+Value random_input(Engine& engine, const TensorType& type, std::span<const int64_t> shape, std::mt19937& random) {
+  auto t = engine.allocate(type.dtype, shape);
+  EXPECT_TRUE(t.ok());
+  t->meta.layout = type.layout;
+  EXPECT_TRUE(set_dense_strides(t->meta));
+  for (int64_t k = 0; k < t->meta.elements(); ++k) {
+    std::byte* p = t->meta.data + k * dtype_bytes(type.dtype);
+    double v = std::uniform_real_distribution<double>(-2, 2)(random);
+    if (random() % 50 == 0) v = std::initializer_list<double>{0, -0.0, INFINITY, -INFINITY, NAN, 1e30, -1e-30}.begin()[random() % 7];
+    auto put = [&](auto x) { std::memcpy(p, &x, sizeof x); };
+    switch (type.dtype) {
+      case DType::kF64: put(v); break;
+      case DType::kF32: put(static_cast<float>(v)); break;
+      case DType::kF16: put(f32_to_f16(static_cast<float>(v))); break;
+      case DType::kBF16: put(f32_to_bf16(static_cast<float>(v))); break;
+      case DType::kBool: put(static_cast<uint8_t>(random() % 2)); break;
+      case DType::kI8: case DType::kU8: put(static_cast<uint8_t>(random())); break;
+      case DType::kI16: case DType::kU16: put(static_cast<uint16_t>(random())); break;
+      case DType::kI32: case DType::kU32: put(static_cast<uint32_t>(random())); break;
+      case DType::kI64: case DType::kU64: put(static_cast<uint64_t>(random()) << 20 ^ random()); break;
+      case DType::kString: break;
+    }
+  }
+  return std::move(*t);
+}
+
+struct Totals {
+  int64_t groups = 0, evaluated = 0, members = 0, runs = 0;
+};
+
+/// Runs function `f` with these values of the module's symbols; false if it can't run with them.
+bool run(Engine& engine, Devices& devices, const std::shared_ptr<const VerifiedModule>& v, int32_t f, const std::vector<std::vector<int64_t>>& sizes, std::mt19937& random, Totals& totals) {
+  auto program = Program::create(v);
+  EXPECT_TRUE(program.ok()) << program.status().message();
+  if (!program.ok()) return false;
+  GroupChecker checker(devices, (*program)->verified(), f);
+  PoolAllocator allocator(devices);
+  Session session(*program, checker, allocator);
+  bool any = false;
+  for (const auto& values : sizes) {
+    std::vector<Value> in;
+    for (const Param& p : v->module().functions[static_cast<size_t>(f)].inputs) {
+      if (p.type.kind != RegKind::kTensor) return false;
+      std::vector<int64_t> shape;
+      for (Dim d : p.type.tensor.shape) shape.push_back(*DimContext::evaluate(d, [&](SymbolId s) { return s < values.size() ? std::optional<int64_t>(values[s]) : std::nullopt; }));
+      in.push_back(random_input(engine, p.type.tensor, shape, random));
+    }
+    auto r = session.run(f, in);
+    any |= r.ok();
+    totals.runs += r.ok();
+    if (::testing::Test::HasFatalFailure()) return false;
+  }
+  totals.groups += static_cast<int64_t>(checker.groups());
+  totals.evaluated += checker.evaluated();
+  totals.members += checker.members();
+  return any;
+}
+
+std::vector<std::string> files() {
+  std::vector<std::string> out;
+  for (const auto& e : std::filesystem::directory_iterator(std::string(MSVM_SOURCE_DIR) + "/tests/lower"))
+    if (e.path().extension() == ".msasm") out.push_back(e.path().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+class LoweredFiles : public ::testing::TestWithParam<std::string> {};
+
+// Each function of tests/lower, for sizes 0 to 6 of each symbol.
+TEST_P(LoweredFiles, GiveTheSame) {
+  auto text = read_text_file(GetParam());
+  ASSERT_TRUE(text.ok());
+  AssembleResult a = assemble(*text, GetParam());
+  ASSERT_TRUE(a.errors.empty()) << format_diagnostics(a.errors);
+  for (size_t f = 0; f < a.module.functions.size(); ++f) ASSERT_TRUE(place_ownership(a.module, static_cast<int32_t>(f)).ok());
+  VerifyResult v = verify(std::move(a.module));
+  ASSERT_TRUE(v.module) << format_diagnostics(v.errors);
+  auto engine = make_engine();
+  Devices devices({.num_threads = 1});
+  std::mt19937 random(3);
+  for (size_t f = 0; f < v.module->module().functions.size(); ++f) {
+    SCOPED_TRACE(v.module->module().functions[f].name);
+    std::vector<std::vector<int64_t>> sizes;
+    for (int round = 0; round < 40; ++round) {
+      sizes.emplace_back();
+      for (size_t s = 0; s < v.module->module().dims->num_symbols(); ++s) sizes.back().push_back(static_cast<int64_t>(random() % 7));
+    }
+    sizes.emplace_back(v.module->module().dims->num_symbols(), 1);
+    Totals totals;
+    EXPECT_TRUE(run(*engine, devices, v.module, static_cast<int32_t>(f), sizes, random, totals)) << "no run with any of these sizes";
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, LoweredFiles, ::testing::ValuesIn(files()), [](const auto& file) { return std::filesystem::path(file.param).stem().string(); });
+
+TEST(Lowered, RandomNetworksGiveTheSame) {
+  auto engine = make_engine();
+  Devices devices({.num_threads = 1});
+  Totals totals;
+  const char* more = std::getenv("MSVM_SEEDS");
+  const unsigned seeds = more ? static_cast<unsigned>(std::atoi(more)) : 60;
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    for (int level : {0, 1}) {
+      RandomNetwork network(seed);
+      auto v = verify_and_optimize(network.build(), {.level = level});
+      ASSERT_TRUE(v.ok()) << v.status().message();
+      run(*engine, devices, *v, 0, {{2, 5, 6}, {1, 1, 1}, {3, 8, 9}}, random, totals);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(totals.groups, seeds);
+  EXPECT_GT(totals.evaluated, 3 * seeds);
+  fmt::print("{} groups of {} calls, evaluated {} times in {} runs\n", totals.groups, totals.members, totals.evaluated, totals.runs);
+}
+
+}  // namespace
+}  // namespace msvm::testing
