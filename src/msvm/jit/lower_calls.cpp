@@ -152,6 +152,7 @@ std::optional<CallLoops> call_loops(const FunctionView& view, const Instr& call,
     const auto row = specials().find(call.text);
     if (row == specials().end()) {
       const OpSchema* schema = find_op(call.text);
+      if (schema && schema->hazards != kNoHazard) return why = "it may fail on values", std::nullopt;
       why = single_step(call.text, DType::kF32) || (schema && schema->op_class == OpClass::kElementwise) ? fmt::format("the kernel for {} has other bits", dtype_name(type)) : "no loop is known for it";
       return std::nullopt;
     }

@@ -84,16 +84,20 @@ class Emitter {
       while (!todo.empty()) {
         const auto k = static_cast<size_t>(todo.back());
         todo.pop_back();
-        if (level_[k] < p && (kept_[k] >= 0 || (cost_[k] > kCheap && keep(k, p, owner)))) continue;
+        if (level_[k] < p && (kept_[k] >= 0 || (cost_[k] > 1 && keep_result(k)) || (cost_[k] > kCheap && keep(k, p, owner)))) continue;
         for (Ref r : nodes_[k].operands) want(r);
       }
     }
   }
 
-  /// A place for the value, to be read in walk p.
-  bool keep(size_t k, int p, std::vector<int32_t>& owner) {
+  /// Stored anyway.
+  bool keep_result(size_t k) {
     for (const Output& o : g_.outputs)
       if (o.stored && !o.row && o.value == Ref{Ref::kNode, static_cast<int32_t>(k)} && exact(o.tensor)) return kept_[k] = o.tensor, true;
+    return false;
+  }
+  /// A place for the value, to be read in walk p.
+  bool keep(size_t k, int p, std::vector<int32_t>& owner) {
     const int32_t home = nodes_[k].home;
     if (home < 0 || !exact(home) || (owner[static_cast<size_t>(home)] >= 0 && owner[static_cast<size_t>(home)] != static_cast<int32_t>(k))) return false;
     for (const Output& o : g_.outputs)  // its own value must not come before

@@ -160,6 +160,13 @@ class Expander {
   Ref row_length() { return g_.apply(Op::kCast, type_, Ref::row_extent()); }
   Ref mean(Ref x) { return op(Op::kDiv, sum(x), row_length()); }
 
+  /// In f64: squares of f32 may leave its range where their root doesn't.
+  Ref norm_two(Ref x) {
+    const Ref wide = type_ == DType::kF64 ? x : g_.apply(Op::kCast, DType::kF64, x);
+    const Ref root = g_.apply(Op::kSqrt, DType::kF64, g_.reduce(Op::kReduceSum, DType::kF64, g_.apply(Op::kMul, DType::kF64, wide, wide)));
+    return type_ == DType::kF64 ? root : g_.apply(Op::kCast, type_, root);
+  }
+
   Ref log_sum_exp(Ref x, Ref top) { return op(Op::kLog, sum(op(Op::kExp, op(Op::kSub, x, top)))); }
 
   Ref reduction(std::string_view name) {
@@ -170,7 +177,7 @@ class Expander {
     if (name == "ReduceMin") return g_.reduce(Op::kReduceMin, type_, x);
     if (name == "ReduceMean") return mean(x);
     if (name == "ReduceL1") return sum(op(Op::kAbs, x));
-    if (name == "ReduceL2") return op(Op::kSqrt, sum(op(Op::kMul, x, x)));
+    if (name == "ReduceL2") return norm_two(x);
     if (name == "ReduceSumSquare") return sum(op(Op::kMul, x, x));
     if (name == "ReduceLogSum") return op(Op::kLog, sum(x));
     if (name == "ReduceLogSumExp") {
@@ -199,7 +206,7 @@ class Expander {
       return in(2).kind == Ref::kNone ? y : op(Op::kAdd, y, in(2));
     }
     if (name == "LpNormalization") {
-      const Ref norm = call_.attrs.get_int("p", 2) == 1 ? sum(op(Op::kAbs, x)) : op(Op::kSqrt, sum(op(Op::kMul, x, x)));
+      const Ref norm = call_.attrs.get_int("p", 2) == 1 ? sum(op(Op::kAbs, x)) : norm_two(x);
       return op(Op::kSelect, test(Op::kEqual, norm, number(0)), number(0), op(Op::kDiv, x, norm));
     }
     return {};
