@@ -54,7 +54,7 @@ class Expander {
     if (name == "Swish") return swish(x);
     if (name == "SwiGLU") return op(Op::kMul, swish(x), in(1));
     if (name == "Clip") return clip(x);
-    if (name == "Pow") return power(x, in(1));
+    if (name == "Pow") return op(Op::kMul, x, x);
     if (name == "IsInf") return infinite(x);
     if (name == "Cast") return cast(x);
     if (name == "msvm.Pointwise") return body();
@@ -76,10 +76,6 @@ class Expander {
   Ref swish(Ref x) {
     const Ref alpha = attr("alpha", 1);
     return alpha.number == 1 ? op(Op::kSilu, x) : op(Op::kMul, x, op(Op::kSigmoid, op(Op::kMul, alpha, x)));
-  }
-  Ref power(Ref x, Ref exponent) {
-    if (exponent.number == 2) return op(Op::kMul, x, x);
-    return op(Op::kPow, x, exponent);
   }
   Ref infinite(Ref x) {
     const Ref inf = Ref::of(std::numeric_limits<double>::infinity()), minus = Ref::of(-std::numeric_limits<double>::infinity());

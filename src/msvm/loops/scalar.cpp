@@ -9,6 +9,7 @@
 
 namespace msvm::loops {
 #include "msvm/base/math_f32.inc"
+#include "msvm/base/math_f32_wide.inc"
 namespace {
 
 template <class T>
@@ -56,15 +57,14 @@ bool nan(const Scalar& a) { return is_float(a.type) && a.number != a.number; }
 
 double rounded_to(DType type, double v) { return type == DType::kF32 ? static_cast<double>(static_cast<float>(v)) : v; }
 
-float power32(float x, float y) { return y == 2.0f ? x * x : y == 3.0f ? x * x * x : __builtin_powf(x, y); }
-float sine_of(float x, int quarter) {
+float sine_of(float x, uint32_t quarter) {
   if (std::fabs(x) <= kSineLimit) return sine32(x, quarter);
-  return quarter ? __builtin_cosf(x) : __builtin_sinf(x);
+  return sine_large32(x, quarter);
 }
 
 /// Functions of f32 alone; 0 for other steps.
 float f32_function(Op op, float x, float y) {
-  if (op == Op::kPow) return power32(x, y);
+  if (op == Op::kPow) return pow32(x, y);
   if (op == Op::kExp) return exp32(x);
   if (op == Op::kLog) return log32(x);
   if (op == Op::kErf) return erf32(x);
