@@ -111,6 +111,7 @@ uint32_t row_axes(const FunctionView& view, const Instr& call) {
 }
 
 bool tensors_fit(const FunctionView& view, const Instr& call, std::string& why) {
+  if (call.attrs.get_int("fusion", 1) == 0) return why = "fusion: 0", false;
   for (const auto* list : {&call.uses, &call.outs})
     for (Reg r : *list) {
       if (r == kNoReg) continue;
@@ -141,6 +142,7 @@ const loops::Op* single_step(std::string_view op, DType type) {
 
 std::optional<CallLoops> call_loops(const FunctionView& view, const Instr& call, const LowerOptions& options, std::string& why) {
   if (!call.defs.empty() || call.outs.size() != 1 || call.outs[0] == kNoReg) return why = "not one result of known size", std::nullopt;
+  if (call.text == "msvm.Fill" && tensors_fit(view, call, why)) return CallLoops{};
   if (call.uses.empty() || call.uses[0] == kNoReg) return why = "no loop is known for it", std::nullopt;
   const bool absent = std::find(call.uses.begin(), call.uses.end(), kNoReg) != call.uses.end();
   CallLoops loops;
@@ -159,7 +161,6 @@ std::optional<CallLoops> call_loops(const FunctionView& view, const Instr& call,
   }
   if (!tensors_fit(view, call, why)) return std::nullopt;
   if (absent && call.text != "Clip" && call.text != "LayerNormalization" && call.text != "msvm.Pointwise") return why = "an operand is absent", std::nullopt;
-  if (call.attrs.get_int("fusion", 1) == 0) return why = "fusion: 0", std::nullopt;
   why = obstacle(view, call, options, loops);
   if (!why.empty()) return std::nullopt;
   if (loops.has_rows()) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "msvm/jit/lower_calls.h"
@@ -46,12 +47,12 @@ struct LoweredGroup {
   int steps = 0;   // of its calls' arithmetic
 };
 
-/// What all groups of a function share.
+/// What all groups of a region share.
 struct GroupContext {
   const FunctionView& view;
   const Uses& uses;
   const LowerOptions& options;
-  std::vector<std::optional<CallLoops>> loops;  // by instruction
+  std::unordered_map<int32_t, CallLoops> loops;  // of instructions that can be lowered
 };
 
 /// The loops that a call alone would walk.

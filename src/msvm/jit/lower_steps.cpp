@@ -16,9 +16,10 @@ using loops::Op;
 class Expander {
  public:
   Expander(const FunctionView& view, const Instr& call, std::span<const Ref> inputs, Graph& graph)
-      : v_(view), call_(call), in_(inputs), g_(graph), type_(loops::value_type(view.type(call.uses[0]).dtype)), out_(loops::value_type(view.type(call.outs[0]).dtype)) {}
+      : v_(view), call_(call), in_(inputs), g_(graph), type_(loops::value_type(view.type(call.uses.empty() ? call.outs[0] : call.uses[0]).dtype)), out_(loops::value_type(view.type(call.outs[0]).dtype)) {}
 
   Ref run() {
+    if (call_.text == "msvm.Fill") return fill();
     if (const Op* op = single_step(call_.text, v_.type(call_.uses[0]).dtype)) return g_.apply(*op, loops::is_comparison(*op) ? DType::kBool : out_, in(0), in(1), in(2));
     if (call_.text.starts_with("Reduce")) return reduction(call_.text);
     const Ref r = elementwise(call_.text);
@@ -60,6 +61,16 @@ class Expander {
     if (name == "msvm.Pointwise") return body();
     if (name == "Identity" || name == "Expand" || name == "Transpose" || name == "Reshape" || name == "Flatten" || name == "Squeeze" || name == "Unsqueeze") return x;
     return {};
+  }
+
+  Ref fill() const {
+    const AttrValue* v = call_.attrs.find("value");
+    const double d = v && std::holds_alternative<double>(*v) ? std::get<double>(*v) : 0;
+    const int64_t i = v && std::holds_alternative<int64_t>(*v) ? std::get<int64_t>(*v) : static_cast<int64_t>(0);
+    if (v && !std::holds_alternative<double>(*v) && !std::holds_alternative<int64_t>(*v)) return {};
+    if (is_integer(out_)) return d == 0 ? Ref::of_integer(i) : Ref{};
+    if (out_ == DType::kBool) return Ref::of(i != 0 || d != 0 ? 1 : 0);
+    return number_of(d == 0 && i != 0 ? static_cast<double>(i) : d);
   }
 
   Ref fold(Op o) {

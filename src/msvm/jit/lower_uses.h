@@ -1,10 +1,12 @@
-// Which instructions touch which storage: what a group may be moved past.
+// Which instructions touch which storage, and through which views: what a group may be moved past, and what it must store.
 #pragma once
 #include <cstdint>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
-#include "msvm/jit/function_view.h"
+#include "msvm/jit/regions.h"
 
 namespace msvm::jit::lowering {
 
@@ -14,24 +16,31 @@ struct Touch {
   bool writes;
 };
 
-/// Of a whole function. Views, windows and narrower types share the storage of their source; nothing else does, as the verifier proved.
+/// A tensor as elements of another: along axis a of the view runs axis[a] of `base`; -1: none, it is of size 1 or broadcast.
+struct Seen {
+  Reg base;
+  std::vector<int> axis;
+  bool sure = true;  // false: whether an axis is broadcast depends on sizes
+};
+
+/// Of one region. Views, windows and narrower types share the storage of their source; nothing else does, as the verifier proved.
 class Uses {
  public:
-  explicit Uses(const FunctionView& view);
+  Uses(const FunctionView& view, const Region& region);
   /// The register that owns the storage, as far as this function tells.
-  Reg root(Reg tensor) const { return root_[static_cast<size_t>(tensor)]; }
-  std::span<const Touch> touches(Reg root) const { return touches_[static_cast<size_t>(root)]; }  // ascending
-  /// The register itself, or what it is another view of with the same elements in the same order.
-  Reg same_elements(Reg tensor) const { return same_[static_cast<size_t>(tensor)]; }
+  Reg root(Reg tensor) const;
+  std::span<const Touch> touches(Reg root) const;  // in the region, ascending
   /// Whether anything but the members (ascending) reads the storage.
   bool read_outside(Reg root, std::span<const int32_t> members) const;
   /// The first instruction that keeps the members from running at the place of the last one, or -1.
   int32_t obstacle(std::span<const int32_t> members) const;
+  /// Down to the first tensor whose elements can't be named by axes any more.
+  Seen seen(Reg tensor) const;
 
  private:
   const FunctionView& v_;
-  std::vector<Reg> root_, same_;              // by register
-  std::vector<std::vector<Touch>> touches_;   // by root
+  std::unordered_map<Reg, std::vector<Touch>> touches_;
+  std::unordered_set<Reg> read_elsewhere_;  // roots
 };
 
 }  // namespace msvm::jit::lowering
