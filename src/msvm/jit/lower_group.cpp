@@ -195,6 +195,7 @@ Domain domain_of(const GroupContext& context, int32_t call) {
   Domain d;
   const Reg walked = walk.has_rows() ? x.uses[0] : x.outs[0];
   d.sizes = sizes_of(context.view, walked);
+  d.walked = walked;
   if (!walk.has_rows()) return d;
   const std::vector<int> axes = loop_axes(context.view, walked);
   size_t rows = 0;

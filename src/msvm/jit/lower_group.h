@@ -14,6 +14,7 @@ namespace msvm::jit::lowering {
 /// The loops of a group: sizes of the axes from the outermost in memory to the innermost, without those of the constant size 1.
 struct Domain {
   std::vector<Dim> sizes;
+  Reg walked = kNoReg;  // a tensor with these axes
   size_t row_axes = 0;  // how many of the last ones are the row of reductions; 0: there is none
 };
 
