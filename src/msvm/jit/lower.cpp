@@ -65,9 +65,9 @@ class Lowering {
     std::vector<size_t> found;
     for (Reg r : v_.at(i).uses) {
       if (r == kNoReg) continue;
-      for (const Touch& t : uses_.touches(uses_.root(r))) {
-        if (t.instruction >= i || !t.writes) continue;
-        const int32_t g = of_[at(t.instruction)];
+      for (int32_t writer : uses_.writers(uses_.root(r))) {
+        if (writer >= i) break;
+        const int32_t g = of_[at(writer)];
         if (g >= static_cast<int32_t>(first)) found.push_back(static_cast<size_t>(g));
       }
     }

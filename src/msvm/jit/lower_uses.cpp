@@ -62,18 +62,23 @@ bool view_axes(const FunctionView& v, const Instr& x, std::vector<int>& axis, bo
   return false;
 }
 
+using Touches = std::unordered_map<Reg, std::vector<int32_t>>;
+std::span<const int32_t> list(const Touches& touches, Reg root) {
+  const auto at = touches.find(root);
+  return at == touches.end() ? std::span<const int32_t>() : at->second;
+}
+
 }  // namespace
 
 Uses::Uses(const FunctionView& view, const Region& region) : v_(view) {
   for (const Segment& s : region.segments)
     for (int32_t k = s.begin; k < s.end; ++k) {
       const Instr& x = v_.at(k);
-      auto touch = [&](Reg r, bool writes) {
-        if (v_.is_tensor(r)) touches_[root(r)].push_back({k, writes});
-      };
       if (reads_elements(x))
-        for (Reg r : x.uses) touch(r, false);
-      for (Reg r : x.outs) touch(r, true);
+        for (Reg r : x.uses)
+          if (v_.is_tensor(r)) readers_[root(r)].push_back(k);
+      for (Reg r : x.outs)
+        if (v_.is_tensor(r)) writers_[root(r)].push_back(k);
     }
   for (Reg r : region.outputs)
     if (v_.is_tensor(r)) read_elsewhere_.insert(root(r));
@@ -89,32 +94,29 @@ Reg Uses::root(Reg tensor) const {
   }
 }
 
-std::span<const Touch> Uses::touches(Reg root) const {
-  const auto at = touches_.find(root);
-  return at == touches_.end() ? std::span<const Touch>() : at->second;
-}
+std::span<const int32_t> Uses::writers(Reg root) const { return list(writers_, root); }
 
 bool Uses::read_outside(Reg root, std::span<const int32_t> members) const {
   if (read_elsewhere_.contains(root)) return true;
-  const auto list = touches(root);
-  return std::any_of(list.begin(), list.end(), [&](const Touch& t) { return !t.writes && !contains(members, t.instruction); });
+  const auto all = list(readers_, root);
+  return std::any_of(all.begin(), all.end(), [&](int32_t i) { return !contains(members, i); });
 }
 
 int32_t Uses::obstacle(std::span<const int32_t> members) const {
   const int32_t place = members.back();
   int32_t first = -1;
-  auto look = [&](Reg r, int32_t from, bool writes) {
+  auto look = [&](const Touches& touches, Reg r, int32_t from) {
     if (r == kNoReg || !v_.is_tensor(r)) return;
-    const auto list = touches(root(r));
-    for (auto t = std::upper_bound(list.begin(), list.end(), from, [](int32_t i, const Touch& x) { return i < x.instruction; }); t != list.end() && t->instruction < place; ++t)
-      if (t->writes == writes && !contains(members, t->instruction)) {
-        if (first < 0 || t->instruction < first) first = t->instruction;
+    const auto all = list(touches, root(r));
+    for (auto t = std::upper_bound(all.begin(), all.end(), from); t != all.end() && *t < place; ++t)
+      if (!contains(members, *t)) {
+        if (first < 0 || *t < first) first = *t;
         return;
       }
   };
   for (int32_t m : members) {
-    for (Reg r : v_.at(m).outs) look(r, m, false);  // whatever else writes there is another window: the verifier proved it
-    for (Reg r : v_.at(m).uses) look(r, m, true);
+    for (Reg r : v_.at(m).outs) look(readers_, r, m);  // whatever else writes there is another window: the verifier proved it
+    for (Reg r : v_.at(m).uses) look(writers_, r, m);
   }
   return first;
 }

@@ -10,12 +10,6 @@
 
 namespace msvm::jit::lowering {
 
-/// An instruction that reads or writes elements of a storage, through whatever view.
-struct Touch {
-  int32_t instruction;
-  bool writes;
-};
-
 /// A tensor as elements of another: along axis a of the view runs axis[a] of `base`; -1: none, it is of size 1 or broadcast.
 struct Seen {
   Reg base;
@@ -29,7 +23,8 @@ class Uses {
   Uses(const FunctionView& view, const Region& region);
   /// The register that owns the storage, as far as this function tells.
   Reg root(Reg tensor) const;
-  std::span<const Touch> touches(Reg root) const;  // in the region, ascending
+  /// Instructions of the region that write to the storage, ascending.
+  std::span<const int32_t> writers(Reg root) const;
   /// Whether anything but the members (ascending) reads the storage.
   bool read_outside(Reg root, std::span<const int32_t> members) const;
   /// The first instruction that keeps the members from running at the place of the last one, or -1.
@@ -39,7 +34,7 @@ class Uses {
 
  private:
   const FunctionView& v_;
-  std::unordered_map<Reg, std::vector<Touch>> touches_;
+  std::unordered_map<Reg, std::vector<int32_t>> readers_, writers_;  // by root
   std::unordered_set<Reg> read_elsewhere_;  // roots
 };
 
