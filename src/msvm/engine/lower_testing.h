@@ -88,6 +88,7 @@ class GroupChecker final : public Dispatcher {
           if (uses.read_outside(uses.root(out), l.groups[g].members)) groups_.back().wanted.insert(out);
         }
         reduces_ |= reduces(groups_.back().kernel);
+        expect_order(l.groups[g]);
       }
       lowered_.push_back(std::move(l));
     }
@@ -137,6 +138,26 @@ class GroupChecker final : public Dispatcher {
     std::map<Reg, Snapshot> before, after;  // what members read, as it was then; what they wrote
   };
 
+  /// The register down to which views go.
+  Reg storage(Reg r) const {
+    for (int32_t d = view_.definition(r); d >= 0; d = view_.definition(r)) {
+      const Instr& x = view_.at(d);
+      if (x.op != Opcode::kTensorView && !(x.op == Opcode::kTensorCreate && create_kind(x) == CreateKind::kNarrow)) break;
+      r = x.uses[0];
+    }
+    return r;
+  }
+  /// Nothing between a member and the last one reads what the member writes, but members.
+  void expect_order(const RegionGroup& g) const {
+    for (int32_t m : g.members) {
+      EXPECT_EQ(view_.block_of[static_cast<size_t>(m)], view_.block_of[static_cast<size_t>(g.members.back())]);
+      for (int32_t i = m + 1; i < g.members.back(); ++i) {
+        const Instr& x = view_.at(i);
+        if (std::count(g.members.begin(), g.members.end(), i) || x.op == Opcode::kTensorView || x.op == Opcode::kTensorFree || x.op == Opcode::kTensorAlloc || x.op == Opcode::kTensorCreate) continue;
+        for (Reg r : x.uses) EXPECT_FALSE(view_.is_tensor(r) && storage(r) == storage(view_.at(m).outs[0])) << "instruction " << i << " reads instruction " << m;
+      }
+    }
+  }
   static bool reduces(const loops::Kernel& k) {
     return std::any_of(k.passes.begin(), k.passes.end(), [](const loops::Pass& p) {
       return std::any_of(p.steps.begin(), p.steps.end(), [](const loops::Step& s) { return loops::is_reduction(s.op); });
