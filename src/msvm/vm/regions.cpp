@@ -1,5 +1,7 @@
 #include "msvm/vm/regions.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "msvm/vm/decode.h"
@@ -31,7 +33,8 @@ Result<std::unique_ptr<RegionTable>> RegionTable::create(const Program& program,
   // Frames are made for the plain form; they go on with this one.
   if (code.initial_scalars != plain.initial_scalars || code.num_tensors != plain.num_tensors || code.num_lists != plain.num_lists ||
       code.calls.size() != plain.calls.size())
-    return internal_error("a function with regions has other slots than without");
+    return internal_error(fmt::format("@{}: with regions {} scalars, {} tensors, {} calls; without {}, {}, {}", program.module().functions[static_cast<size_t>(function)].name,
+                                      code.initial_scalars.size(), code.num_tensors, code.calls.size(), plain.initial_scalars.size(), plain.num_tensors, plain.calls.size()));
   table->code_ = std::make_unique<vm::Function>(std::move(code));
   table->slots_ = std::vector<std::atomic<const RegionSnapshot*>>(table->regions_.size());
   for (size_t r = 0; r < table->regions_.size(); ++r) {
