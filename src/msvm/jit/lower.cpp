@@ -24,7 +24,17 @@ struct Candidate {
 class Lowering {
  public:
   Lowering(const FunctionView& view, const Region& region, const LowerOptions& options)
-      : v_(view), region_(region), options_(options), uses_(view, region), context_{view, uses_, options_, {}}, first_(region.first()), why_(static_cast<size_t>(region.last() - first_ + 1)), of_(why_.size(), -1) {}
+      : v_(view), region_(region), options_(options), uses_(view, region), context_{view, uses_, options_, {}} {
+    // Blocks that follow each other need not be numbered so.
+    int32_t end = 0;
+    first_ = INT32_MAX;
+    for (const Segment& s : region.segments) {
+      first_ = std::min(first_, s.begin);
+      end = std::max(end, s.end);
+    }
+    why_.resize(static_cast<size_t>(end - first_));
+    of_.assign(why_.size(), -1);
+  }
 
   LoweredRegion lower() {
     for (const Segment& s : region_.segments) {
@@ -162,7 +172,7 @@ class Lowering {
   const LowerOptions options_;
   const Uses uses_;
   GroupContext context_;
-  const int32_t first_;           // instruction of the region
+  int32_t first_ = 0;             // the least instruction of the region
   std::vector<std::string> why_;  // by instruction from there
   std::vector<int32_t> of_;       // likewise: its group
   std::vector<Candidate> groups_;
