@@ -148,8 +148,15 @@ class GroupChecker final : public Dispatcher {
     }
     return r;
   }
-  /// Nothing between a member and the last one reads what the member writes, but members.
+  /// Nothing between a member and the last one reads what the member writes, but members; and they don't read it from memory through
+  /// another view.
   void expect_order(const RegionGroup& g) const {
+    for (Reg p : g.pointers)
+      for (int32_t m : g.members) {
+        const Reg out = view_.at(m).outs[0];
+        const bool result = std::any_of(g.members.begin(), g.members.end(), [&](int32_t k) { return view_.at(k).outs[0] == p; });
+        EXPECT_FALSE(!result && storage(p) == storage(out)) << "the group reads what instruction " << m << " writes";
+      }
     for (int32_t m : g.members) {
       EXPECT_EQ(view_.block_of[static_cast<size_t>(m)], view_.block_of[static_cast<size_t>(g.members.back())]);
       for (int32_t i = m + 1; i < g.members.back(); ++i) {

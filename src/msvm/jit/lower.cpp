@@ -15,6 +15,8 @@ using namespace lowering;
 
 constexpr int kSideBySide = 4;  // groups back that a group is tried with although no tensor connects them
 
+constexpr size_t kMostMembers = 64;  // more save nothing that counts, and each is looked at again for every further one
+
 struct Candidate {
   std::vector<int32_t> members;  // ascending
   LoweredGroup lowered;
@@ -92,6 +94,7 @@ class Lowering {
     for (size_t g : sources) members.insert(members.end(), groups_[g].members.begin(), groups_[g].members.end());
     if (call >= 0) members.push_back(call);
     std::sort(members.begin(), members.end());
+    if (members.size() > kMostMembers) return why = "too many calls for one kernel", false;
     if (const int32_t o = uses_.obstacle(members); o >= 0) {
       why = fmt::format("instruction {} ({}) must come between", o, v_.at(o).op == Opcode::kOpCall ? v_.at(o).text : std::string(instr_info(v_.at(o).op).mnemonic));
       return false;

@@ -49,7 +49,7 @@ const std::unordered_map<std::string_view, Special>& specials() {
       {"ReduceMin", {F | D | H | S | U, Walk::kReduced}}, {"ReduceMean", {F | D, Walk::kReduced}}, {"ReduceL1", {F | D, Walk::kReduced}}, {"ReduceL2", {F | D, Walk::kReduced}},
       {"ReduceSumSquare", {F | D, Walk::kReduced}}, {"ReduceLogSum", {F, Walk::kReduced}}, {"ReduceLogSumExp", {F, Walk::kReduced}},
       {"Softmax", {F, Walk::kRows}}, {"LogSoftmax", {F, Walk::kRows}}, {"LayerNormalization", {F, Walk::kRows}}, {"RMSNormalization", {F, Walk::kRows}},
-      {"LpNormalization", {F, Walk::kRows}},
+      {"LpNormalization", {F, Walk::kRows}}, {"InstanceNormalization", {F, Walk::kRows}}, {"GlobalAveragePool", {F, Walk::kReduced}}, {"GlobalMaxPool", {F, Walk::kReduced}},
   };
   return t;
 }
@@ -101,6 +101,10 @@ uint32_t row_axes(const FunctionView& view, const Instr& call) {
   uint32_t mask = 0;
   if (call.text.starts_with("Reduce")) {
     for (int64_t a : call.attrs.get_ints("axes")) mask |= 1u << normal(a);
+    return mask;
+  }
+  if (call.text.starts_with("Global") || call.text == "InstanceNormalization") {
+    for (int a = 2; a < rank; ++a) mask |= 1u << a;
     return mask;
   }
   const int64_t axis = normal(call.attrs.get_int("axis", -1));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "msvm/jit/lower_strides.h"
 
@@ -108,7 +109,8 @@ class GraphBuilder {
     if (value.kind == Ref::kNone) return why_ = fmt::format("no steps for instruction {} ({})", members_[k], x.text), false;
     if (row_result && value.kind == Ref::kNode && !g_.graph.is_row(value)) return why_ = "a value per row depends on columns", false;
     g_.outputs.push_back({home, value, row_result});
-    roots_.push_back(c_.uses.root(out));
+    at_.emplace(out, k);
+    roots_.insert(c_.uses.root(out));
     return true;
   }
 
@@ -131,6 +133,7 @@ class GraphBuilder {
       const auto& p = loops(k).permutation;
       return static_cast<int>(std::find(p.begin(), p.end(), static_cast<int64_t>(a)) - p.begin());
     }
+    if (call(k).text == "InstanceNormalization" && input > 0) return 1;  // one value per channel
     return static_cast<int>(a) + v_.type(walked).rank() - v_.type(r).rank();
   }
 
@@ -158,9 +161,8 @@ class GraphBuilder {
       }
     }
     const Seen seen = c_.uses.seen(r);
-    for (size_t from = 0; from < k; ++from)
-      if (call(from).outs[0] == seen.base) return passed_on(k, use, sure, seen, from, value);
-    if (std::find(roots_.begin(), roots_.end(), c_.uses.root(r)) != roots_.end())
+    if (const auto from = at_.find(seen.base); from != at_.end()) return passed_on(k, std::move(use), sure, seen, from->second, value);
+    if (roots_.contains(c_.uses.root(r)))
       return why_ = fmt::format("instruction {} ({}) reads what the group writes through another view", members_[k], call(k).text), false;
     const bool row = row_call;
     value = g_.graph.load(tensor(std::move(use)), v_.type(r).dtype, row);
@@ -184,7 +186,8 @@ class GraphBuilder {
   std::span<const int32_t> members_;
   std::string& why_;
   GroupGraph g_;
-  std::vector<Reg> roots_;  // that members write
+  std::unordered_map<Reg, size_t> at_;  // results: the member
+  std::unordered_set<Reg> roots_;       // that members write
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ class Expander {
   Ref run() {
     if (call_.text == "msvm.Fill") return fill();
     if (const Op* op = single_step(call_.text, v_.type(call_.uses[0]).dtype)) return g_.apply(*op, loops::is_comparison(*op) ? DType::kBool : out_, in(0), in(1), in(2));
-    if (call_.text.starts_with("Reduce")) return reduction(call_.text);
+    if (call_.text.starts_with("Reduce") || call_.text.starts_with("Global")) return reduction(call_.text);
     const Ref r = elementwise(call_.text);
     return r.kind != Ref::kNone ? r : rows(call_.text);
   }
@@ -180,9 +180,9 @@ class Expander {
     const Ref x = in(0);
     if (name == "ReduceSum") return sum(x);
     if (name == "ReduceProd") return g_.reduce(Op::kReduceProd, type_, x);
-    if (name == "ReduceMax") return g_.reduce(Op::kReduceMax, type_, x);
+    if (name == "ReduceMax" || name == "GlobalMaxPool") return g_.reduce(Op::kReduceMax, type_, x);
     if (name == "ReduceMin") return g_.reduce(Op::kReduceMin, type_, x);
-    if (name == "ReduceMean") return mean(x);
+    if (name == "ReduceMean" || name == "GlobalAveragePool") return mean(x);
     if (name == "ReduceL1") return sum(op(Op::kAbs, x));
     if (name == "ReduceL2") return norm_two(x);
     if (name == "ReduceSumSquare") return sum(op(Op::kMul, x, x));
@@ -205,7 +205,7 @@ class Expander {
       const Ref top = g_.reduce(Op::kReduceMax, type_, x);
       return op(Op::kSub, op(Op::kSub, x, top), log_sum_exp(x, top));
     }
-    if (name == "LayerNormalization" || name == "RMSNormalization") {
+    if (name == "LayerNormalization" || name == "RMSNormalization" || name == "InstanceNormalization") {
       const Ref centred = name == "RMSNormalization" ? x : op(Op::kSub, x, mean(x));
       const Ref variance = mean(op(Op::kMul, centred, centred));
       const Ref scale = op(Op::kDiv, number(1), op(Op::kSqrt, op(Op::kAdd, variance, attr("epsilon", 1e-5))));
