@@ -208,15 +208,18 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
   }
   std::string error = result.error;
   if (info.kind == OutcomeKind::kCode) {
+    const bool shared = jit_->find_image(key) != nullptr;  // an equal request was answered just before
     auto image = jit_->map(key, *result.image);
     if (image.ok() && (*image)->kernels() == r.lowered.groups.size()) {
-      Entry e{.box = box, .key = key, .outcome = std::string(info.text), .code_bytes = static_cast<int64_t>((*image)->bytes()), .compile_ms = result.seconds * 1e3};
+      Entry e{.box = box, .key = key, .outcome = std::string(info.text), .code_bytes = static_cast<int64_t>((*image)->bytes()), .shared = shared, .compile_ms = result.seconds * 1e3};
       e.entry = std::make_shared<RegionEntry>();
       for (size_t k = 0; k < (*image)->kernels(); ++k) e.entry->kernels.push_back((*image)->entry(k));
       e.entry->image = *image;
-      ++(result.outcome == Outcome::kFromDisk ? from_disk_ : compiled_);
-      compile_ms_ += result.seconds * 1e3;
-      event(JitEventKind::kCompiled, fmt::format("{}: {} in {:.1f} ms, {} bytes", signature(f, region, box), info.text, result.seconds * 1e3, e.code_bytes));
+      if (!shared) {
+        ++(result.outcome == Outcome::kFromDisk ? from_disk_ : compiled_);
+        if (result.outcome == Outcome::kCompiled) compile_ms_ += result.seconds * 1e3;
+      }
+      if (!shared) event(JitEventKind::kCompiled, fmt::format("{}: {} in {:.1f} ms, {} bytes", signature(f, region, box), info.text, result.seconds * 1e3, e.code_bytes));
       publish(f, region, std::move(e), tier);
       return;
     }
