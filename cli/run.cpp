@@ -160,6 +160,7 @@ Status write_outputs(const std::string& path, const Function& f, const std::vect
 Status run(const RunOptions& o) {
   EngineOptions options{.num_threads = o.threads, .capability_patch = o.patch};
   MSVM_RETURN_IF_ERROR(o.jit.apply(options));
+  options.eager_compiler = o.jit.tier == "1" || o.jit.tier == "2";
   MSVM_ASSIGN_OR_RETURN(auto engine, Engine::create(options));
   auto t0 = Clock::now();
   MSVM_ASSIGN_OR_RETURN(Module module, load_module(o.program));

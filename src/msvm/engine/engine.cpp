@@ -34,6 +34,7 @@ jit::NativeJitOptions native_options(const EngineOptions& o) {
   n.disk_cache = o.jit.disk_cache;
   n.strict = o.strict;
   n.compile_timeout = o.jit.compile_timeout;
+  n.eager = o.eager_compiler;
   return n;
 }
 

@@ -26,6 +26,7 @@ struct EngineOptions {
   int simulated_devices = 0;         // sim(0) ... for tests
   JitOptions jit;                    // of programs that are loaded without options of their own. MSVM_JIT_LEVEL lowers its level
   std::string compiler;              // path of the compiler process; empty: MSVM_CC, else beside this program
+  bool eager_compiler = false;       // it competes with the program's threads as an equal: for tests and preparation
   std::string code_cache;            // folder of native code on disk; empty: the user's
 };
 
@@ -99,7 +100,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   BufferPool& pool();
   /// The JIT thread's queue: what it does now, what comes next, times.
   jit::QueueView jit_queue() const;
-  /// Waits until the JIT thread has nothing left to do.
+  /// Waits until the JIT thread has nothing left to do. Programs that run meanwhile give it more.
   void drain_jit();
   /// No code is made from now on. For the end of the program, before what its threads use goes.
   void stop_jit();

@@ -11,7 +11,7 @@ namespace {
 
 std::shared_ptr<Engine> engine_with(JitOptions jit, int threads = 1) {
   jit.disk_cache = false;
-  return make_engine({.num_threads = threads, .jit = jit, .compiler = MSVM_COMPILER});
+  return make_engine({.num_threads = threads, .jit = jit, .compiler = MSVM_COMPILER, .eager_compiler = true});
 }
 
 TEST(Native, RandomNetworksAgree) {

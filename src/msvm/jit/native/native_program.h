@@ -86,6 +86,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void make_room(FunctionJit& f, int32_t region);
   void read_logs();
   void note_run(const RunLog::Run& run);
+  void churn(int32_t function, int32_t region);
 
   int64_t code_bytes() const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
@@ -106,7 +107,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   const pid_t process_ = ::getpid();
   const std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();
   std::vector<FunctionState> states_;
-  std::atomic<bool> notified_{false}, failed_{false};
+  std::atomic<bool> notified_{false}, failed_{false}, hurry_{false};
   std::atomic<int64_t> ticks_{0};        // counts hits: a clock for "used last"
 
   mutable std::mutex mutex_;  // of what follows
