@@ -1,5 +1,7 @@
 #include "msvm/jit/compiler/pass_emitter.h"
 
+#include <algorithm>
+
 #include "msvm/jit/compiler/ir.h"
 #include "msvm/jit/compiler/steps.h"
 
@@ -160,7 +162,8 @@ int PassEmitter::vectors_at_once() const {
   for (const Step& s : pass_.steps)
     if (s.result < 0 || !constant_.count(s.result) || loops::is_reduction(s.op)) cost += loops::is_reduction(s.op) ? 1 : step_cost(s.op);
   if (strided()) return 1;
-  return cost <= 12 ? 4 : cost <= 40 ? 2 : 1;
+  const int most = masked_rest() ? 4 : 2;  // what is left goes one by one
+  return std::min(most, cost <= 12 ? 4 : cost <= 40 ? 2 : 1);
 }
 
 void PassEmitter::walk(Value* begin, Value* end) {
