@@ -10,6 +10,7 @@
 #include "common.h"
 #include "explain.h"
 #include "feed.h"
+#include "jit_flags.h"
 #include "npy.h"
 
 namespace msvm::cli {
@@ -28,12 +29,15 @@ struct RunOptions {
   int64_t max_bytes = 0, max_instructions = 0;
   double max_seconds = 0;
   OptLevel level;
-  bool json = false, quiet = false, kernels = false;
+  bool json = false, quiet = false, kernels = false, jit_info = false;
+  JitFlags jit;
 };
 
 struct ShapeTiming {
   std::string shapes;
   std::vector<double> ns;  // the first run of the shape, then the others
+  int interpreted = 0, native = 0;  // runs by whether native code took part
+  std::string mode() const { return !native ? "interpreter" : !interpreted ? "native" : "interpreter, native"; }
 };
 
 double percentile(std::vector<double> v, double p) {
@@ -154,7 +158,9 @@ Status write_outputs(const std::string& path, const Function& f, const std::vect
 }
 
 Status run(const RunOptions& o) {
-  MSVM_ASSIGN_OR_RETURN(auto engine, Engine::create({.num_threads = o.threads, .capability_patch = o.patch}));
+  EngineOptions options{.num_threads = o.threads, .capability_patch = o.patch};
+  MSVM_RETURN_IF_ERROR(o.jit.apply(options));
+  MSVM_ASSIGN_OR_RETURN(auto engine, Engine::create(options));
   auto t0 = Clock::now();
   MSVM_ASSIGN_OR_RETURN(Module module, load_module(o.program));
   MSVM_ASSIGN_OR_RETURN(auto verified, verify_and_optimize(std::move(module), o.level.options(o.program)));
@@ -187,7 +193,9 @@ Status run(const RunOptions& o) {
   std::map<std::string, size_t> index;
   std::map<std::string, std::vector<Value>> made;  // inputs are made outside the timing, once per shape
   std::vector<Value> results;
+  int64_t native = 0;
   Progress progress(!o.quiet && !o.json);
+  if (o.jit.tier == "1" || o.jit.tier == "2") program->warm_up();
   for (size_t i = 0; i < steps.size(); ++i) {
     std::string key = to_string(steps[i]);
     auto inputs = made.find(key);
@@ -197,6 +205,14 @@ Status run(const RunOptions& o) {
       inputs = made.emplace(key, std::move(fresh)).first;
     }
     progress.show(i, steps.size(), key);
+    if (o.jit.tier == "2" && !index.contains(key)) {  // sizes that come back
+      for (int k = 0; k < 3 * o.jit.options.jit_threshold + 8; ++k) {
+        auto r = program->run(inputs->second);
+        if (!r.ok()) break;
+        engine->drain_jit();
+      }
+      native = program->counters().native_regions;
+    }
     results.clear();
     auto start = Clock::now();
     auto r = program->run(inputs->second);
@@ -209,6 +225,9 @@ Status run(const RunOptions& o) {
     auto [at, fresh] = index.try_emplace(key, timings.size());
     if (fresh) timings.push_back({key, {}});
     timings[at->second].ns.push_back(ns);
+    const int64_t now = program->counters().native_regions;
+    ++(now > native ? timings[at->second].native : timings[at->second].interpreted);
+    native = now;
   }
   progress.clear();
   if (o.kernels) {  // a pass of its own, so that profiling doesn't colour the latencies
@@ -233,7 +252,7 @@ Status run(const RunOptions& o) {
     j["threads"] = engine->workers().threads();
     for (const ShapeTiming& t : timings) {
       std::vector<double> rest(t.ns.begin() + 1, t.ns.end());
-      j["shapes"].push_back({{"shape", t.shapes}, {"mode", "interpreter"}, {"runs", t.ns.size()}, {"first_ns", t.ns[0]}, {"median_ns", percentile(rest.empty() ? t.ns : rest, 0.5)},
+      j["shapes"].push_back({{"shape", t.shapes}, {"mode", t.mode()}, {"runs", t.ns.size()}, {"first_ns", t.ns[0]}, {"median_ns", percentile(rest.empty() ? t.ns : rest, 0.5)},
                              {"p99_ns", percentile(rest.empty() ? t.ns : rest, 0.99)}});
     }
     if (o.kernels)
@@ -247,12 +266,13 @@ Status run(const RunOptions& o) {
     Table t({"shape", "runs", "mode", "first", "median", "p99"});
     for (const ShapeTiming& s : timings) {
       std::vector<double> rest(s.ns.begin() + 1, s.ns.end());
-      t.row({s.shapes.empty() ? "(fixed)" : s.shapes, std::to_string(s.ns.size()), "interpreter", format_ns(s.ns[0]), format_ns(percentile(rest.empty() ? s.ns : rest, 0.5)),
+      t.row({s.shapes.empty() ? "(fixed)" : s.shapes, std::to_string(s.ns.size()), s.mode(), format_ns(s.ns[0]), format_ns(percentile(rest.empty() ? s.ns : rest, 0.5)),
              format_ns(percentile(rest.empty() ? s.ns : rest, 0.99))});
     }
     fmt::print("{}", t.to_string());
     if (o.kernels) print_kernels(*program);
     if (!o.explain.empty()) fmt::print("{}", explanation_tables(explanations(*program, o.explain == kAll ? "" : o.explain)));
+    if (o.jit_info) fmt::print("\n{}", printable(to_text(program->jit_view())));
     fmt::print("\n");
     for (size_t i = 0; i < results.size(); ++i) fmt::print("output {}: {}\n", f.outputs[i].name.empty() ? std::to_string(i) : printable(f.outputs[i].name), printable(describe(results[i])));
   }
@@ -280,6 +300,8 @@ void add_run(CLI::App& app, int& code) {
   c->add_option("--capability-db", o->patch, "a capability patch to apply");
   c->add_flag("-k,--kernels", o->kernels, "table of kernels: calls and time");
   c->add_flag("--explain{*}", o->explain, "which kernel each call took for which shapes, and the others with their costs; --explain=NAME: calls of that operator or from that node");
+  c->add_flag("--jit-info", o->jit_info, "regions, their entries, hit rates, what was fused, what was slow");
+  add_jit_flags(*c, o->jit);
   c->add_flag("--json", o->json, "figures as JSON");
   c->add_flag("-q,--quiet", o->quiet, "no progress bar");
   c->footer("Examples:\n  msvm run det.onnx --shape x=1x3x480x640 -k\n  msvm run det.msbc --stream 'x=1x3x320x320; x=1x3x480x640' -n 20\n  msvm run minilm.onnx -s ids=1x12 -s mask=1x12 --range mask=1:2");

@@ -118,6 +118,10 @@ Status SessionDispatcher::dispatch(CallState& state, CallFrame& frame) {
   return status;
 }
 
+void SessionDispatcher::split(int64_t count, double nanoseconds_per_item, FunctionRef<void(int64_t, int64_t)> body) {
+  devices_.workers.parallel_for(count, grain_for(count, nanoseconds_per_item), body);
+}
+
 // --- simulated devices -------------------------------------------------------------------------------------------------
 
 // The choice is made here, the kernel runs later; where the call allocates outputs both happen on the queue while we wait.

@@ -21,6 +21,7 @@ class SessionDispatcher final : public Dispatcher {
   CallReport last_report(const CallState& state) const override;
   Status copy(const TensorMeta& source, const TensorMeta& destination) override;
   Status fetch(const TensorMeta& element, std::byte* to) override;
+  void split(int64_t count, double nanoseconds_per_item, FunctionRef<void(int64_t, int64_t)> body) override;
   Status finish() override;
   /// What the call chose on the device where it ran last.
   std::vector<SiteChoice> choices(const CallState& state) const;

@@ -17,7 +17,35 @@ struct Engine::Impl {
     return sim ? &sim->scheduler : nullptr;
   }
   Devices devices;
+  JitOptions jit_options;
+  std::shared_ptr<jit::NativeJit> jit;
 };
+
+namespace {
+
+jit::NativeJitOptions native_options(const EngineOptions& o) {
+  jit::NativeJitOptions n;
+  const Isa isa = cpu_features().isa;
+  n.target.isa = isa_name(isa);
+  n.target.kernels = isa >= Isa::kAvx2;
+  n.target.image_isa = isa == Isa::kAvx512 ? jit::ImageIsa::kAvx512 : jit::ImageIsa::kAvx2;
+  n.compiler = o.compiler;
+  n.cache_folder = o.code_cache;
+  n.disk_cache = o.jit.disk_cache;
+  n.strict = o.strict;
+  n.compile_timeout = o.jit.compile_timeout;
+  return n;
+}
+
+Result<int> level_from_environment(int level) {
+  const char* text = std::getenv("MSVM_JIT_LEVEL");
+  if (!text || !*text) return level;
+  if (std::string_view(text) != "0" && std::string_view(text) != "1" && std::string_view(text) != "2")
+    return invalid_argument(fmt::format("MSVM_JIT_LEVEL is '{}': 0, 1 or 2 is possible", text));
+  return std::min(level, text[0] - '0');
+}
+
+}  // namespace
 
 Engine::Engine() = default;
 Engine::~Engine() = default;
@@ -28,8 +56,12 @@ Result<std::shared_ptr<Engine>> Engine::create(const EngineOptions& options) {
     return invalid_argument(fmt::format("num_threads is {}: 0 to {} is possible", options.num_threads, kMostThreads));
   if (options.simulated_devices < 0 || options.simulated_devices > kMostDevices)
     return invalid_argument(fmt::format("simulated_devices is {}: 0 to {} is possible", options.simulated_devices, kMostDevices));
+  MSVM_RETURN_IF_ERROR(check(options.jit));
   std::shared_ptr<Engine> engine(new Engine);
   engine->impl_ = std::make_unique<Impl>(options);
+  engine->impl_->jit_options = options.jit;
+  MSVM_ASSIGN_OR_RETURN(engine->impl_->jit_options.jit_level, level_from_environment(options.jit.jit_level));
+  engine->impl_->jit = std::make_shared<jit::NativeJit>(native_options(options));
   std::string patch = options.capability_patch;
   if (patch.empty())
     if (const char* env = std::getenv("MSVM_CAPABILITY_DB")) patch = env;
@@ -37,7 +69,10 @@ Result<std::shared_ptr<Engine>> Engine::create(const EngineOptions& options) {
   return engine;
 }
 
-Result<std::shared_ptr<Executable>> Engine::load(std::shared_ptr<const VerifiedModule> module) {
+Result<std::shared_ptr<Executable>> Engine::load(std::shared_ptr<const VerifiedModule> module) { return load(std::move(module), impl_->jit_options); }
+
+Result<std::shared_ptr<Executable>> Engine::load(std::shared_ptr<const VerifiedModule> module, const JitOptions& jit) {
+  MSVM_RETURN_IF_ERROR(check(jit));
   if (module->module().functions.empty()) return invalid_argument("the module has no functions: there is nothing to run");
   for (const Function& f : module->module().functions)
     for (size_t r = 0; r < f.regs.size(); ++r)
@@ -47,6 +82,7 @@ Result<std::shared_ptr<Executable>> Engine::load(std::shared_ptr<const VerifiedM
   impl->engine = shared_from_this();
   impl->devices = &impl_->devices;
   MSVM_ASSIGN_OR_RETURN(impl->program, Program::create(std::move(module)));
+  if (jit.jit_level > 0) impl->native = impl_->jit->add(impl->program, jit);
   impl->weights = std::make_unique<PackedWeights>(impl->program->module(), impl_->devices.pool);
   return std::make_shared<Executable>(std::move(impl));
 }
@@ -65,6 +101,9 @@ MemoryStats Engine::memory_stats(Device device) const {
   return sim->pool->stats();
 }
 WorkerPool& Engine::workers() { return impl_->devices.workers; }
+jit::QueueView Engine::jit_queue() const { return impl_->jit->queue_view(); }
+void Engine::drain_jit() { impl_->jit->drain(); }
+void Engine::stop_jit() { impl_->jit->queue().stop(); }
 BufferPool& Engine::pool() { return impl_->devices.pool; }
 
 std::shared_ptr<const CapabilityDb> Engine::capability_db(Device device) const {
@@ -73,11 +112,17 @@ std::shared_ptr<const CapabilityDb> Engine::capability_db(Device device) const {
 }
 Status Engine::patch_capabilities(std::string_view json, const std::string& source, Device device) {
   Scheduler* s = impl_->scheduler(device);
-  return s ? s->patch_json(json, source) : impl_->devices.absent(device);
+  if (!s) return impl_->devices.absent(device);
+  MSVM_RETURN_IF_ERROR(s->patch_json(json, source));
+  impl_->jit->capabilities_changed();
+  return {};
 }
 Status Engine::load_capability_patch(const std::string& path, Device device) {
   Scheduler* s = impl_->scheduler(device);
-  return s ? s->patch_file(path) : impl_->devices.absent(device);
+  if (!s) return impl_->devices.absent(device);
+  MSVM_RETURN_IF_ERROR(s->patch_file(path));
+  if (impl_->jit) impl_->jit->capabilities_changed();
+  return {};
 }
 
 Result<TensorValue> Engine::allocate(DType dtype, std::span<const int64_t> shape) {

@@ -11,6 +11,8 @@
 #include "msvm/device/buffer_pool.h"
 #include "msvm/device/capability_db.h"
 #include "msvm/device/workers.h"
+#include "msvm/jit/native/jit_options.h"
+#include "msvm/jit/native/jit_view.h"
 #include "msvm/vm/session.h"
 
 namespace msvm {
@@ -22,6 +24,9 @@ struct EngineOptions {
   bool fallback = true;              // a kernel that is missing is served by the reference kernel, or by the host
   bool strict = false;               // one declared order of every sum
   int simulated_devices = 0;         // sim(0) ... for tests
+  JitOptions jit;                    // of programs that are loaded without options of their own. MSVM_JIT_LEVEL lowers its level
+  std::string compiler;              // path of the compiler process; empty: MSVM_CC, else beside this program
+  std::string code_cache;            // folder of native code on disk; empty: the user's
 };
 
 /// A kernel that the scheduler looked at.
@@ -66,6 +71,10 @@ class Executable {
   /// Without what only sessions know that run just now.
   std::vector<CallExplanation> explain(int32_t function = 0) const;
   Counters counters() const;
+  /// Regions, their entries, hit rates, what was slow. Empty at jit_level 0.
+  JitView jit_view() const;
+  /// Makes code for all sizes now, and waits for it.
+  void warm_up();
 
   struct Impl;
   explicit Executable(std::unique_ptr<Impl> impl);
@@ -81,12 +90,19 @@ class Engine : public std::enable_shared_from_this<Engine> {
   ~Engine();
   /// Refuses modules that need a device which isn't there.
   Result<std::shared_ptr<Executable>> load(std::shared_ptr<const VerifiedModule> module);
+  Result<std::shared_ptr<Executable>> load(std::shared_ptr<const VerifiedModule> module, const JitOptions& jit);
   /// Verifies first; all findings are in the Status' message.
   Result<std::shared_ptr<Executable>> load(Module module);
 
   MemoryStats memory_stats(Device device = {}) const;   // zeros if there is no such device
   WorkerPool& workers();
   BufferPool& pool();
+  /// The JIT thread's queue: what it does now, what comes next, times.
+  jit::QueueView jit_queue() const;
+  /// Waits until the JIT thread has nothing left to do.
+  void drain_jit();
+  /// No code is made from now on. For the end of the program, before what its threads use goes.
+  void stop_jit();
   /// Fresh dense host memory for an input.
   Result<TensorValue> allocate(DType dtype, std::span<const int64_t> shape);
 

@@ -17,6 +17,7 @@ void add(Counters& a, const Counters& b) {
   a.in_place += b.in_place;
   a.checks += b.checks;
   a.copied_bytes += b.copied_bytes;
+  a.native_regions += b.native_regions;
 }
 
 void add_kernels(std::string& sum, const std::string& more) {
@@ -33,7 +34,7 @@ void add_kernels(std::string& sum, const std::string& more) {
 PooledSession* Executable::Impl::take() {
   std::lock_guard lock(mutex);
   if (idle.empty()) {
-    all.push_back(std::make_unique<PooledSession>(program, *devices, limits, weights.get()));
+    all.push_back(std::make_unique<PooledSession>(program, *devices, limits, weights.get(), native ? native->observe() : nullptr));
     idle.reserve(all.size());
     idle.push_back(all.back().get());
   }
@@ -73,9 +74,14 @@ Status Executable::run(std::span<const Value> inputs, std::vector<Value>& result
     MSVM_RETURN_IF_ERROR(copy(t->meta, copied.meta, impl_->devices->workers));
     dense[k] = std::move(copied);
   }
+  jit::NativeProgram* native = impl_->native.get();
+  if (native) MSVM_RETURN_IF_ERROR(native->failure());
+  const bool watched = native && !native->asked(function);
+  const auto begin = watched ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   PooledSession* s = impl_->take();
   Status status = s->session.run(function, dense.empty() ? inputs : dense, results);
   impl_->give(s, function);
+  if (watched) native->function_ran(function, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
   return status;
 }
 
@@ -119,6 +125,11 @@ Counters Executable::counters() const {
   Counters sum;
   for (const auto& s : impl_->all) add(sum, s->counters);
   return sum;
+}
+
+JitView Executable::jit_view() const { return impl_->native ? impl_->native->view() : JitView{}; }
+void Executable::warm_up() {
+  if (impl_->native) impl_->native->warm_up();
 }
 
 }  // namespace msvm

@@ -3,12 +3,17 @@
 #include <mutex>
 
 #include "msvm/engine/dispatcher.h"
+#include "msvm/jit/native/native_program.h"
 
 namespace msvm {
 
 struct PooledSession {
-  PooledSession(std::shared_ptr<const Program> program, Devices& devices, const Limits& limits, PackedWeights* weights = nullptr)
-      : allocator(devices), dispatcher(devices, weights), profiles(program->module().functions.size()), session(std::move(program), dispatcher, allocator, limits) {}
+  PooledSession(std::shared_ptr<const Program> program, Devices& devices, const Limits& limits, PackedWeights* weights = nullptr,
+                std::unique_ptr<RegionObserver> seen_by = nullptr)
+      : observer(std::move(seen_by)), allocator(devices), dispatcher(devices, weights), profiles(program->module().functions.size()), session(std::move(program), dispatcher, allocator, limits) {
+    session.set_observer(observer.get());
+  }
+  std::unique_ptr<RegionObserver> observer;
   PoolAllocator allocator;
   SessionDispatcher dispatcher;
   // As of the end of the last run: what others may read.
@@ -22,6 +27,7 @@ struct Executable::Impl {
   Devices* devices;
   std::shared_ptr<const Program> program;
   std::unique_ptr<PackedWeights> weights;
+  std::shared_ptr<jit::NativeProgram> native;   // null: interpreted only
   mutable std::mutex mutex;
   std::vector<std::unique_ptr<PooledSession>> all;
   std::vector<PooledSession*> idle;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "msvm/engine/executable.h"
+#include "msvm/engine/native_testing.h"
 #include "msvm/engine/optimizer.h"
 #include "msvm/engine/program_testing.h"
 
@@ -80,17 +81,19 @@ TEST_P(Programs, GiveWhatTheySay) {
   ASSERT_TRUE(module);
   auto loaded = engine->load(module);
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-  auto program = Program::create(module);
-  ASSERT_TRUE(program.ok());
+  auto program = Program::create(module), served = Program::create(module);
+  ASSERT_TRUE(program.ok() && served.ok());
+  serve_all_regions(**served);
 
   auto optimized = verify_and_optimize(module->module());
   ASSERT_TRUE(optimized.ok()) << optimized.status().message();
   auto better = engine->load(*optimized);
   ASSERT_TRUE(better.ok()) << better.status().message();
 
-  // Each run: through the pool of sessions, as it is and optimised; planned and unplanned; with and without the profile; again and again.
+  // Each run: through the pool of sessions, as it is and optimised; planned and unplanned; with and without the profile; its
+  // regions step by step from plans; again and again.
   Devices devices({.num_threads = 1, .simulated_devices = 2});
-  PooledSession session(*program, devices, {});
+  PooledSession session(*program, devices, {}), native(*served, devices, {});
   for (const Case& r : runs) {
     SCOPED_TRACE("line " + std::to_string(r.line) + ": @" + r.function + "(" + r.inputs + ")");
     const int32_t f = function_index(module->module(), r.function);
@@ -121,6 +124,9 @@ TEST_P(Programs, GiveWhatTheySay) {
         session.session.set_planning(planning);
         session.session.set_profiling(profiling);
         check(session.session.run(f, *inputs));
+        native.session.set_planning(planning);
+        native.session.set_profiling(profiling);
+        for (int again = 0; again < 2; ++again) check(native.session.run(f, *inputs));
       }
     // Nothing is left behind but the arena and scratch.
     auto left = devices.pool.stats();

@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "msvm/jit/regions.h"
+#include "msvm/vm/region_code.h"
 
 namespace msvm::jit {
 
-/// The values from `min` to `max`, both included; open if that is everything.
-struct Extent {
-  int64_t min = INT64_MIN, max = INT64_MAX;
-  static Extent value(int64_t v) { return {v, v}; }
-  bool open() const { return min == INT64_MIN && max == INT64_MAX; }
-  bool holds(int64_t v) const { return min <= v && v <= max; }
-  bool operator==(const Extent&) const = default;
-};
+using msvm::Extent;
 
 /// One extent for each of Region::symbols, in their order.
 struct Box {

@@ -24,6 +24,7 @@ struct FunctionView {
   std::vector<uint8_t> constant;                   // by register: a constant of the module, or a view of one
   std::unordered_map<SymbolId, int32_t> bound_at;  // named symbols that a call, PHI or narrowing binds: the instruction
 
+  const DimContext& dims() const { return *module.dims; }
   const Instr& at(int32_t i) const { return *instrs[static_cast<size_t>(i)]; }
   int32_t begin(BlockId b) const { return facts.block_start[static_cast<size_t>(b)]; }
   int32_t end(BlockId b) const { return begin(b) + static_cast<int32_t>(f.blocks[static_cast<size_t>(b)].instrs.size()); }

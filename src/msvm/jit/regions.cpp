@@ -231,6 +231,15 @@ class Finder {
 
 FunctionRegions find_regions(const FunctionView& view) { return Finder(view).find(); }
 
+// A region that ends with a branch taken in whole ends where its arms meet.
+int32_t exit_of(const FunctionView& view, const Region& region) {
+  const Instr& last = view.at(region.last());
+  if (last.op != Opcode::kJump) return region.last() + 1;
+  int32_t at = view.begin(last.targets[0]);
+  while (instr_info(view.at(at).op).has(kPhi)) ++at;
+  return at;
+}
+
 std::string_view border_reason_text(BorderReason reason) {
   switch (reason) {
     case BorderReason::kNone: return "";

@@ -47,6 +47,7 @@ struct Region {
   std::vector<AxisCount> bound_axes;    // by symbols, ascending
 
   int32_t first() const { return segments.front().begin; }
+  /// Of the last segment: not the one behind which the region ends if that is a JUMP (see exit_of).
   int32_t last() const { return segments.back().end - 1; }
   SymbolSet all() const { return symbols.size() > kMaxEntrySymbols ? ~SymbolSet{0} : (SymbolSet{1} << symbols.size()) - 1; }
 };
@@ -76,6 +77,9 @@ struct FunctionRegions {
 
 /// Near-linear, without recursion over blocks or registers.
 FunctionRegions find_regions(const FunctionView& view);
+
+/// The first instruction behind the region, on every path.
+int32_t exit_of(const FunctionView& view, const Region& region);
 
 /// Fills in all but function, segments, calls and loop_depth of regions whose segments are known.
 void describe_regions(const FunctionView& view, std::vector<Region>& regions);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "msvm/base/stable_vector.h"
+
 namespace msvm {
 
 using SymbolId = uint32_t;
@@ -104,7 +106,7 @@ struct DimResidue {
   int64_t modulus = 1, remainder = 0;
 };
 
-/// Owns symbols and nodes; hands out canonical expressions. Not thread-safe while it grows; reading what exists is.
+/// Owns symbols and nodes; hands out canonical expressions. One thread at a time may let it grow; others may read what exists meanwhile.
 ///
 /// A canonical expression has the value of the expression it was built from wherever that one is defined (no overflow, no
 /// division by zero, sizes that broadcast). The order of terms depends on symbols and structure only, never on what was built
@@ -183,7 +185,7 @@ class DimContext {
   Dim extremum(DimOp op, Dim a, Dim b);
   Dim chain(DimOp op, std::vector<Dim>& operands);
 
-  std::vector<SymbolInfo> symbols_;
+  StableVector<SymbolInfo> symbols_;
   std::unique_ptr<Impl> impl_;
 };
 

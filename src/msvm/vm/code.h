@@ -6,6 +6,7 @@
 
 #include "msvm/bytecode/cfg.h"
 #include "msvm/verify/verify.h"
+#include "msvm/vm/region_code.h"
 
 namespace msvm::vm {
 
@@ -37,6 +38,8 @@ enum class Op : uint8_t {
   kBranch,          // edge b ? a : c
   kSwitch,          // extra[c...] edges, one per case and the default
   kReturn, kTrap,
+  // borders of region a
+  kRegion, kRegionEnd,
 };
 
 struct Code {
@@ -96,6 +99,16 @@ struct InputMatch {
   MatchStep step;
 };
 
+/// Of RegionTable::create: where a region lies in the code.
+struct RegionInfo {
+  const RegionSpec* spec = nullptr;
+  bool usable = false;                 // else it is always interpreted
+  int32_t begin = -1, end = -1;        // code: kRegion, kRegionEnd
+  std::vector<Slot> symbols;           // values of its entry symbols
+  std::vector<Slot> further;           // other scalars that it reads
+  bool strided = false;                // it works on tensors from outside whose strides don't follow from sizes
+};
+
 struct Function {
   const msvm::Function* source = nullptr;
   const FunctionFacts* facts = nullptr;
@@ -123,6 +136,9 @@ struct Function {
   std::vector<PlannedAlloc> planned;
   std::vector<Slot> plan_key;              // values that the planned sizes depend on
   std::vector<Code> plan_code;
+
+  std::vector<RegionInfo> regions;         // none until the JIT has looked at the function
+  std::vector<int32_t> group_of_call;      // by call: the group of its region that it belongs to, else -1; empty without regions
 };
 
 }  // namespace msvm::vm

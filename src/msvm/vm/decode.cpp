@@ -8,8 +8,8 @@
 
 namespace msvm::vm {
 
-Decoder::Decoder(const VerifiedModule& vm, int32_t index)
-    : module_(vm.module()), index_(index), f_(module_.functions[static_cast<size_t>(index)]), cfg_(f_) {
+Decoder::Decoder(const VerifiedModule& vm, int32_t index, std::span<const RegionSpec> regions)
+    : module_(vm.module()), index_(index), f_(module_.functions[static_cast<size_t>(index)]), regions_(regions), cfg_(f_) {
   out_.source = &f_;
   out_.facts = &vm.facts(index);
 }
@@ -17,6 +17,7 @@ Decoder::Decoder(const VerifiedModule& vm, int32_t index)
 Result<Function> Decoder::run() {
   number_slots();
   number_instructions();
+  mark_regions();
   plan_entry();
   find_binders();
   find_overwrites();
@@ -26,6 +27,7 @@ Result<Function> Decoder::run() {
   if (too_many_operands_) return unsupported(fmt::format("@{}: an instruction has more than {} operands", f_.name, kMaxOperands));
   for (size_t k = 0; k < out_.calls.size(); ++k) out_.calls_by_instr.emplace_back(out_.calls[k].index, static_cast<int32_t>(k));
   std::sort(out_.calls_by_instr.begin(), out_.calls_by_instr.end());
+  find_region_slots();
   for (Edge& e : out_.edges)
     if (e.block >= 0) e.target = block_code_[static_cast<size_t>(e.block)];
   return std::move(out_);
@@ -138,6 +140,8 @@ void Decoder::decode_block(BlockId b) {
   for (size_t k = 0; k < instrs.size(); ++k) {
     const Instr& i = instrs[k];
     current_ = first + static_cast<int32_t>(k);
+    emit_region_end(current_);
+    emit_region_begin(current_);
     emit_checks(current_, false);
     decode(b, i);
     if (!instr_info(i.op).has(kTerminator)) emit_checks(current_, true);
@@ -293,6 +297,8 @@ void Decoder::decode_call(const Instr& i) {
   for (Reg d : i.defs) emit_size_checks(d, current_);
 }
 
-Result<Function> decode_function(const VerifiedModule& module, int32_t index) { return Decoder(module, index).run(); }
+Result<Function> decode_function(const VerifiedModule& module, int32_t index, std::span<const RegionSpec> regions) {
+  return Decoder(module, index, regions).run();
+}
 
 }  // namespace msvm::vm

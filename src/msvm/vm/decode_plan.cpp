@@ -47,28 +47,37 @@ void Decoder::find_planned() {
     if (escapes[r]) escapes[static_cast<size_t>(root(static_cast<Reg>(r)))] = 1;
 
   // Positions in reverse post-order grow along every path outside loops, so that [ALLOC, last mention] covers each life.
+  // What a call of a group mentions lives until the group runs.
   std::vector<int32_t> last(n, -1);
+  std::vector<int32_t> in_group(n, -1);          // the last place of a group that mentions it
   std::vector<const Instr*> reader(n, nullptr);  // the last one that isn't a FREE
   std::vector<std::pair<Reg, int32_t>> allocs;
   int32_t at = 0;
-  for (BlockId b : cfg_.reverse_post_order())
+  for (BlockId b : cfg_.reverse_post_order()) {
+    int32_t number = first_[static_cast<size_t>(b)];
     for (const Instr& i : f_.blocks[static_cast<size_t>(b)].instrs) {
+      const int32_t later = runs_at(number) - number;
       for (const auto* list : {&i.uses, &i.outs})
         for (Reg u : *list) {
           if (u == kNoReg) continue;
           const auto r = static_cast<size_t>(root(u));
-          last[r] = at;
+          last[r] = std::max(last[r], at + later);
           if (i.op != Opcode::kTensorFree) reader[r] = &i;
+          if (member_of_.contains(number)) in_group[r] = std::max(in_group[r], at + later);
         }
       const bool destination = i.op == Opcode::kTensorAlloc || (i.op == Opcode::kTensorCreate && create_kind(i) == CreateKind::kDestination);
       if (destination && !cfg_.in_loop(b)) allocs.emplace_back(i.defs[0], at);
       ++at;
+      ++number;
     }
+  }
 
   // A tensor can be written over where the call is the last to look at it or a view of it, and sees it by one name.
   std::unordered_map<Reg, Reg> over;
   for (auto o = overwrites_.rbegin(); o != overwrites_.rend(); ++o) {
     const Instr& call = *out_.instrs[static_cast<size_t>(o->call)];
+    // Calls of a group run later than they stand, and read in an order of their own.
+    if (member_of_.contains(o->call) || in_group[static_cast<size_t>(root(o->from))] >= 0 || in_group[static_cast<size_t>(root(o->to))] >= 0) continue;
     const Reg from = root(o->from), to = root(o->to);
     const TensorType &a = type(o->from).tensor, &b = type(o->to).tensor;
     if (reader[static_cast<size_t>(from)] != &call || a.strided || a.unknown_rank || a.shape != b.shape) continue;

@@ -4,6 +4,7 @@
 //   decode_edges.cpp      PHIs
 //   decode_plan.cpp       which destinations the memory plan may place
 //   decode_in_place.cpp   which of them may take the buffer of an operand
+//   decode_regions.cpp    borders of regions
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -14,7 +15,7 @@ namespace msvm::vm {
 
 class Decoder {
  public:
-  Decoder(const VerifiedModule& vm, int32_t index);
+  Decoder(const VerifiedModule& vm, int32_t index, std::span<const RegionSpec> regions);
   Result<Function> run();
 
  private:
@@ -83,9 +84,20 @@ class Decoder {
   void find_overwrites();
   bool may_overwrite(const Instr& call, Reg from, Reg to) const;
 
+  // --- regions
+  void mark_regions();
+  void find_region_slots();
+  void find_live_scalars(RegionInfo& r) const;
+  bool reads_strided(const RegionInfo& r) const;
+  void emit_region_begin(int32_t instr);
+  void emit_region_end(int32_t instr);
+  /// The instruction at which the group of instruction `call` runs; `call` itself if it is in none.
+  int32_t runs_at(int32_t call) const;
+
   const Module& module_;
   const int32_t index_;
   const msvm::Function& f_;
+  const std::span<const RegionSpec> regions_;
   const ControlFlow cfg_;
   Function out_;
 
@@ -113,6 +125,8 @@ class Decoder {
   std::vector<Overwrite> overwrites_;
   std::unordered_map<Reg, Reg> overwritten_;  // `to` -> `from`
   bool too_many_operands_ = false;
+  std::unordered_map<int32_t, int32_t> region_begin_, region_end_;  // instruction -> region
+  std::unordered_map<int32_t, std::pair<int32_t, int32_t>> member_of_;  // instruction -> region, group
 };
 
 }  // namespace msvm::vm

@@ -23,12 +23,52 @@ struct ListSlot {
 };
 
 struct Plan {
+  uint64_t id = 0;                // none is given twice in a session
   std::vector<int64_t> key;       // values of Function::plan_key
   std::vector<int64_t> offsets;   // by planned alloc; -1 = from the pool
   std::vector<int64_t> sizes;     // by planned alloc: bytes that are its own
   std::vector<uint8_t> in_place;  // by planned alloc: lies where the one lies that it writes over
   int64_t bytes = 0;
   uint64_t last_used = 0;
+};
+
+/// What one size vector needs to run a region in native code: steps, metadata, memory. Made by a dry run.
+struct RegionPlan {
+  struct View {
+    Slot to, from;
+    int64_t offset;  // bytes
+  };
+  struct Step {
+    const Code* code;      // kCall or kCopy; of a group the last call
+    int32_t group = -1;
+    int32_t sizes = 0;     // first one in `sizes`
+    int64_t rows = 0, columns = 0;
+  };
+  // What it was made for.
+  std::vector<int64_t> values;
+  uint64_t version = 0, plan = 0;
+  const std::byte* arena = nullptr;
+  const RegionEntry* entry = nullptr;   // null: no entry holds the values
+  bool repeatable = false;              // else it serves the run that it was made for
+  bool branches = false;                // its dry run took edges
+
+  std::vector<Step> steps;
+  std::vector<int64_t> sizes;                            // arguments of the groups' kernels
+  std::vector<Slot> pool;                                // taken from the allocator at each run
+  std::vector<View> views;                               // of what isn't always at one place
+  std::vector<Slot> frees;                               // dropped at the end
+  std::vector<std::pair<Slot, TensorMeta>> tensors;      // everything that the region's instructions set
+  std::vector<std::pair<Slot, int64_t>> scalars;
+  uint64_t last_used = 0;
+};
+
+struct RegionState {
+  std::vector<std::unique_ptr<RegionPlan>> plans;
+  std::unique_ptr<RegionPlan> once;  // the last one that served a single run
+  RegionPlan* in_place = nullptr;    // whose metadata lie in the slots
+  std::vector<Slot> scalars, tensors;  // that the last dry run set
+  std::vector<int64_t> values;     // of the run: entry symbols, then RegionInfo::further
+  int64_t started = 0;             // of an interpreted one
 };
 
 struct Frame {
@@ -45,6 +85,10 @@ struct Frame {
   const Plan* plan = nullptr;
   StorageRef arena;
   std::vector<InstrProfile> profile;
+  std::vector<RegionState> regions;
+  std::vector<uint64_t> fixed_in;          // by tensor slot: the dry run in which it got a place that stays
+  std::vector<void*> pointers;             // of one kernel
+  uint64_t clock = 0;
 };
 
 /// Lifetimes and sizes -> offsets, greedy by size. A pure function of numbers; `scalars` needs the values of plan_key, temporaries

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 
+#include "msvm/base/function_ref.h"
 #include "msvm/base/status.h"
 #include "msvm/base/storage.h"
 #include "msvm/bytecode/module.h"
@@ -64,6 +65,8 @@ class Dispatcher {
   virtual Status copy(const TensorMeta& source, const TensorMeta& destination) = 0;
   /// The bytes of a tensor of one element that isn't on the host.
   virtual Status fetch(const TensorMeta& element, std::byte* to) = 0;
+  /// body(begin, end) over [0, count) on the host's workers, in pieces that don't depend on their number; returns when all are done.
+  virtual void split(int64_t count, double nanoseconds_per_item, FunctionRef<void(int64_t, int64_t)> body) = 0;
   /// Everything that this session asked for is done, or failed with what this returns.
   virtual Status finish() = 0;
 };

@@ -1,4 +1,4 @@
-// The loop, in two instantiations: plain, and with a profile.
+// The loop, in three instantiations: plain, with a profile, and the dry run of a region.
 #include "msvm/vm/interpreter.h"
 
 #include <fmt/core.h>
@@ -6,19 +6,42 @@
 #include <algorithm>
 
 #include "msvm/vm/machine.h"
+#include "msvm/vm/region_run.h"
 
 namespace msvm::vm {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-template <bool kProfile>
+enum class Loop : uint8_t { kPlain, kProfile, kDry };
+
+int64_t nanoseconds_now() { return Clock::now().time_since_epoch().count(); }
+
+template <Loop kLoop>
 class Interpreter : Machine {
+  static constexpr bool kProfile = kLoop == Loop::kProfile, kDry = kLoop == Loop::kDry;
+
  public:
   Interpreter(RunContext& context, Frame& frame, std::vector<Value>& results) : Machine(context, frame), results_(results) {}
+  Interpreter(RunContext& context, Frame& frame, RegionRecord& record, std::vector<Value>& no_results)
+      : Machine(context, frame), results_(no_results), record_(&record) {}
+
+  /// Of a dry run.
+  Status run_region(const Code* region, int32_t& instr) {
+    most_ = INT64_MAX;
+    ++frame_.clock;
+    Status s = loop(region + 1);
+    instr = instr_;
+    record_->executed = executed_;
+    return s;
+  }
 
   Status run() {
-    Status s = loop();
+    if (x_.limits.max_time.count()) start_ = Clock::now();
+    if (x_.limits.max_instructions) most_ = x_.limits.max_instructions;
+    executed_ = f_.entry_instructions;
+    look_up_ = executed_ > most_;
+    Status s = loop(f_.code.data());  // the entry block comes first
     if (f_.uses_devices) {
       Status done = x_.dispatcher.finish();
       if (s.ok()) s = std::move(done);
@@ -34,15 +57,11 @@ class Interpreter : Machine {
   }
 
  private:
-  Status loop() {
-    if (x_.limits.max_time.count()) start_ = Clock::now();
-    if (x_.limits.max_instructions) most_ = x_.limits.max_instructions;
-    executed_ = f_.entry_instructions;
-    look_up_ = executed_ > most_;
-    const Code* pc = f_.code.data();  // the entry block comes first
+  Status loop(const Code* pc) {
     for (;; ++pc) {
       const Code& c = *pc;
       if constexpr (kProfile) profile(c.instr);
+      if constexpr (kDry) note(c);
       switch (c.op) {
         case Op::kAdd:
           if (__builtin_add_overflow(v_[c.b], v_[c.c], &v_[c.a])) [[unlikely]] return fail(c, overflow_error("a sum overflows 64 bits"));
@@ -80,9 +99,11 @@ class Interpreter : Machine {
           share(slot(c.a), slot(c.b));
           break;
         case Op::kAlloc:
-          if (Status s = alloc(c); !s.ok()) [[unlikely]] return fail(c, s);
+          if (Status s = alloc(c, !kDry); !s.ok()) [[unlikely]] return fail(c, s);
           break;
-        case Op::kFree: drop(slot(c.a)); break;
+        case Op::kFree:
+          if constexpr (!kDry) drop(slot(c.a));
+          break;
         case Op::kResize:
           if (Status s = resize(c); !s.ok()) [[unlikely]] return fail(c, s);
           break;
@@ -97,6 +118,7 @@ class Interpreter : Machine {
           if (Status s = view(c); !s.ok()) [[unlikely]] return fail(c, s);
           break;
         case Op::kCopy:
+          if constexpr (kDry) break;
           if (Status s = x_.dispatcher.copy(slot(c.b).meta, slot(c.a).meta); !s.ok()) [[unlikely]] return fail(c, s);
           break;
         case Op::kRead:
@@ -107,6 +129,7 @@ class Interpreter : Machine {
           if (Status s = match(c); !s.ok()) [[unlikely]] return fail(c, s);
           break;
         case Op::kCall:
+          if constexpr (kDry) break;
           if (Status s = call(c); !s.ok()) [[unlikely]] return fail(c, s);
           look_up_ = look_up_ || x_.limits.max_time.count() || x_.cancelled.load(std::memory_order_relaxed);
           break;
@@ -124,6 +147,17 @@ class Interpreter : Machine {
         case Op::kReturn:
           instr_ = c.instr;
           return give_results(c, results_);
+        case Op::kRegion: {
+          if constexpr (kDry) return fail(c, internal_error("a region within a region"));
+          const Code* next = pc;
+          if (Status s = region(c, next); !s.ok()) [[unlikely]] return s;
+          pc = next;
+          break;
+        }
+        case Op::kRegionEnd:
+          if constexpr (kDry) return {};
+          region_end(c);
+          break;
         case Op::kTrap: return fail(c, invalid_argument(fmt::format("trap: {}", f_.instrs[static_cast<size_t>(c.instr)]->text)));
         default:
           if (Status s = run_scalar(c, v_); !s.ok()) [[unlikely]] return fail(c, s);
@@ -178,6 +212,110 @@ class Interpreter : Machine {
     return shape_mismatch(fmt::format("{}: {} fails with {} and {}", k.what, msvm::to_string(k.condition, *x_.module.dims), v_[c.b], v_[c.c]));
   }
 
+  // --- regions ---------------------------------------------------------------------------------------------------------
+  /// In native code if an entry serves these sizes: `pc` is then the region's end. Else on, interpreted.
+  Status region(const Code& c, const Code*& pc) {
+    RegionState& state = frame_.regions[static_cast<size_t>(c.a)];
+    const RegionInfo& info = f_.regions[static_cast<size_t>(c.a)];
+    state.started = 0;
+    if (!info.usable) return {};
+    const int64_t begin = x_.observer ? nanoseconds_now() : 0;
+    RegionRun run(x_, frame_, c.a);
+    auto before_step = [&](int32_t instr) {
+      if constexpr (kProfile) profile(instr);
+    };
+    Status s;
+    switch (run.run(before_step, s, instr_)) {
+      case RegionRun::Outcome::kServed:
+        if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), info.symbols.size()}, run.entry(), nanoseconds_now() - begin);
+        executed_ += run.executed();
+        look_up_ = executed_ > most_ || x_.limits.max_time.count();
+        pc = f_.code.data() + info.end;
+        return {};
+      case RegionRun::Outcome::kInterpret:
+        state.in_place = nullptr;
+        state.started = begin;
+        return {};
+      case RegionRun::Outcome::kFailed: break;
+    }
+    return s;
+  }
+
+  void region_end(const Code& c) {
+    RegionState& state = frame_.regions[static_cast<size_t>(c.a)];
+    if (x_.observer && state.started) x_.observer->region_ran(x_.function, c.a, {state.values.data(), f_.regions[static_cast<size_t>(c.a)].symbols.size()}, nullptr, nanoseconds_now() - state.started);
+  }
+
+  /// What a dry run leaves for the runs that repeat it.
+  void note(const Code& c) {
+    RegionPlan& plan = record_->plan;
+    auto fixed = [&](Slot s) -> uint64_t& { return frame_.fixed_in[static_cast<size_t>(s)]; };
+    if (pending_) note_done();
+    switch (c.op) {
+      case Op::kInput:
+      case Op::kConst:
+      case Op::kNarrow:
+      case Op::kAlloc:
+      case Op::kSlice:
+      case Op::kReshape:
+      case Op::kTranspose:
+      case Op::kBroadcast:
+      case Op::kSqueeze:
+      case Op::kUnsqueeze:
+      case Op::kWindow:
+      case Op::kIdentity:
+        fixed(c.a) = 0;
+        pending_ = &c;
+        record_->tensors.push_back(c.a);
+        plan.repeatable = plan.repeatable && c.op != Op::kInput;
+        break;
+      case Op::kFree: plan.frees.push_back(c.a); break;
+      case Op::kCall:
+      case Op::kCopy: plan.steps.push_back({.code = &c}); break;
+      case Op::kMatch:
+        for (const MatchStep& m : f_.match_lists[static_cast<size_t>(c.b)])
+          if (m.bind != kNoSlot) record_->scalars.push_back(m.bind);
+        break;
+      case Op::kEdge:
+      case Op::kBranch:
+      case Op::kSwitch:
+        plan.repeatable = false;
+        plan.branches = true;
+        break;
+      case Op::kCheck:
+      case Op::kAssert:
+      case Op::kRegion:
+      case Op::kRegionEnd:
+      case Op::kReturn:
+      case Op::kTrap: break;
+      case Op::kRead:
+      case Op::kResize:
+      case Op::kListMake:
+      case Op::kListAppend:
+      case Op::kListGet:
+      case Op::kListLength:
+      case Op::kListIdentity:
+      case Op::kListFree: plan.repeatable = false; break;
+      default: record_->scalars.push_back(c.a); break;  // scalars
+    }
+  }
+
+  /// Where the destination noted last lies: in the arena, in the pool, or in another tensor.
+  void note_done() {
+    const Code& c = *pending_;
+    pending_ = nullptr;
+    auto fixed = [&](Slot s) -> uint64_t& { return frame_.fixed_in[static_cast<size_t>(s)]; };
+    if (c.op == Op::kConst || (c.op == Op::kAlloc && !slot(c.a).owned)) {
+      fixed(c.a) = frame_.clock;
+    } else if (c.op == Op::kAlloc) {
+      record_->plan.pool.push_back(c.a);
+    } else if (fixed(c.b) == frame_.clock) {
+      fixed(c.a) = frame_.clock;
+    } else {
+      record_->plan.views.push_back({c.a, c.b, slot(c.a).meta.data && slot(c.b).meta.data ? slot(c.a).meta.data - slot(c.b).meta.data : 0});
+    }
+  }
+
   // --- profile ---------------------------------------------------------------------------------------------------------
   void profile(int32_t instr) {
     const auto now = Clock::now();
@@ -207,15 +345,22 @@ class Interpreter : Machine {
   int64_t executed_ = 0, most_ = INT64_MAX;
   int32_t instr_ = -1, profiled_ = -1;
   bool look_up_ = false;  // whether something may have to stop the run
+  RegionRecord* record_ = nullptr;
+  const Code* pending_ = nullptr;  // a destination that is being made
 };
 
 }  // namespace
 
 template <bool kProfile>
 Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results) {
-  return Interpreter<kProfile>(context, frame, results).run();
+  return Interpreter<kProfile ? Loop::kProfile : Loop::kPlain>(context, frame, results).run();
 }
 template Status interpret<false>(RunContext&, Frame&, std::vector<Value>&);
 template Status interpret<true>(RunContext&, Frame&, std::vector<Value>&);
+
+Status dry_run(RunContext& context, Frame& frame, const Code* region, RegionRecord& record, int32_t& instr) {
+  std::vector<Value> none;
+  return Interpreter<Loop::kDry>(context, frame, record, none).run_region(region, instr);
+}
 
 }  // namespace msvm::vm

@@ -5,6 +5,7 @@
 
 #include "msvm/vm/decode.h"
 #include "msvm/vm/frame.h"
+#include "msvm/vm/regions.h"
 
 namespace msvm::vm {
 
@@ -18,6 +19,10 @@ struct RunContext {
   int64_t& live_bytes;             // of the session
   const std::atomic<bool>& cancelled;
   std::span<const Value> inputs;
+  const RegionTable* regions = nullptr;   // of the function; null: none
+  RegionHazard* hazard = nullptr;
+  RegionObserver* observer = nullptr;
+  int32_t function = 0;
 };
 
 /// Runs from the first instruction. On success `results` holds the outputs; on failure the Status has the place. Either way no
@@ -26,6 +31,16 @@ template <bool kProfile>
 Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results);
 extern template Status interpret<false>(RunContext&, Frame&, std::vector<Value>&);
 extern template Status interpret<true>(RunContext&, Frame&, std::vector<Value>&);
+
+/// What a dry run of a region found; see RegionPlan.
+struct RegionRecord {
+  RegionPlan& plan;
+  std::vector<Slot>&scalars, &tensors;    // that were set
+  int64_t executed = 0;                   // instructions of the blocks entered
+};
+/// From a kRegion to its kRegionEnd, but for calls, copies and frees, which are noted: what they need is in place. All destinations get
+/// memory of their own. `instr`: where it failed.
+Status dry_run(RunContext& context, Frame& frame, const Code* region, RegionRecord& record, int32_t& instr);
 
 /// Gives a symbol its value from a size (a*s + b = size), within its declared range and divisor.
 Status bind_symbol(const Module& module, const MatchStep& step, int64_t size, int64_t* scalars);

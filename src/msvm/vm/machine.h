@@ -52,7 +52,7 @@ class Machine {
   Status allocate_bytes(TensorSlot& t, int64_t bytes, MemoryUse use);
   /// Shares the buffer of `from` if nobody else holds it and both lie alike; false otherwise.
   bool take_buffer(TensorSlot& t, const TensorSlot& from);
-  Status alloc(const Code& c);
+  Status alloc(const Code& c, bool may_take = true);  // whether it may take a buffer over
   Status resize(const Code& c);
   Status view(const Code& c);
   Status read(const Code& c);

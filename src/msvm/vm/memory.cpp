@@ -64,7 +64,7 @@ bool Machine::take_buffer(TensorSlot& t, const TensorSlot& from) {
   return true;
 }
 
-Status Machine::alloc(const Code& c) {
+Status Machine::alloc(const Code& c, bool may_take) {
   TensorSlot& t = slot(c.a);
   const TensorType& type = type_of(c.a);
   TensorMeta& m = t.meta;
@@ -75,7 +75,7 @@ Status Machine::alloc(const Code& c) {
   const int32_t* dims = extra(c);
   for (size_t i = 0; i < c.n; ++i) m.shape[i] = v_[dims[i]];
   if (c.d < 0 || !frame_.plan) {
-    if (c.b >= 0 && take_buffer(t, slot(c.b))) return {};
+    if (may_take && c.b >= 0 && take_buffer(t, slot(c.b))) return {};
     return allocate(t, MemoryUse::kTensor);
   }
   const Plan& plan = *frame_.plan;

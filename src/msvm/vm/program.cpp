@@ -46,6 +46,17 @@ Result<TensorMeta> constant_meta(const Constant& c, StorageRef& storage) {
 
 Program::~Program() = default;
 
+RegionTable* Program::regions(int32_t function) const { return impl_->regions[static_cast<size_t>(function)].load(std::memory_order_acquire); }
+
+RegionTable* Program::attach(int32_t function, std::unique_ptr<RegionTable> table) const {
+  std::lock_guard lock(impl_->mutex);
+  auto& place = impl_->regions[static_cast<size_t>(function)];
+  if (RegionTable* there = place.load(std::memory_order_relaxed)) return there;
+  impl_->region_tables.push_back(std::move(table));
+  place.store(impl_->region_tables.back().get(), std::memory_order_release);
+  return impl_->region_tables.back().get();
+}
+
 Result<std::shared_ptr<const Program>> Program::create(std::shared_ptr<const VerifiedModule> module) {
   auto program = std::shared_ptr<Program>(new Program);
   program->impl_ = std::make_unique<Impl>();
@@ -53,6 +64,7 @@ Result<std::shared_ptr<const Program>> Program::create(std::shared_ptr<const Ver
     MSVM_ASSIGN_OR_RETURN(auto f, vm::decode_function(*module, static_cast<int32_t>(i)));
     program->impl_->functions.push_back(std::move(f));
   }
+  program->impl_->regions = std::vector<std::atomic<RegionTable*>>(program->impl_->functions.size());
   for (const Constant& c : module->module().constants) {
     StorageRef storage;
     MSVM_ASSIGN_OR_RETURN(TensorMeta m, constant_meta(c, storage));

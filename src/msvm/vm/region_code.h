@@ -1,8 +1,9 @@
-// Native code for a region, as sessions run it: which calls run as one kernel, and where its pointers and sizes come from. Made by the
-// JIT, immutable, shared by all sessions of a program.
+// What the JIT gives sessions: regions, which calls of them run as one kernel, and native code. Immutable once published.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,51 @@ struct RegionGroup {
   bool operator==(const RegionGroup&) const = default;
 };
 
-/// One entry's code: a function for each group of the region, in their order.
-struct RegionCode {
+/// A region of one function, with one entry and one exit.
+struct RegionSpec {
+  int32_t begin = 0, end = 0;            // its first instruction, and the first one behind it on every path
+  std::vector<SymbolId> symbols;         // entry symbols
+  std::vector<RegionGroup> groups;
+};
+
+/// The values from `min` to `max`, both included; open if that is everything.
+struct Extent {
+  int64_t min = INT64_MIN, max = INT64_MAX;
+  static Extent value(int64_t v) { return {v, v}; }
+  bool open() const { return min == INT64_MIN && max == INT64_MAX; }
+  bool holds(int64_t v) const { return min <= v && v <= max; }
+  bool operator==(const Extent&) const = default;
+};
+
+/// A box of sizes and its code: a function for each group of the region, in their order.
+struct RegionEntry {
+  std::vector<Extent> box;               // one for each entry symbol
   std::vector<RegionKernelFn> kernels;
   std::shared_ptr<const void> image;     // keeps the code mapped
+  std::string name;                      // signature, as shown
+  int tier = 1;                          // 2: its box fixes or bounds something
+  mutable std::atomic<int64_t> hits{0};
+  mutable std::atomic<int64_t> last_hit{0};  // RegionSnapshot-independent clock of the observer
+
+  bool holds(std::span<const int64_t> values) const {
+    for (size_t i = 0; i < box.size(); ++i)
+      if (!box[i].holds(values[i])) return false;
+    return true;
+  }
+};
+
+/// What dispatch sees of a region at one time. A version is never given twice in a process.
+struct RegionSnapshot {
+  uint64_t version = 0;
+  std::vector<std::shared_ptr<const RegionEntry>> entries;  // narrowest first
+};
+
+/// Told of every run of a region, on the thread that ran it, which goes on when it returns: takes no lock and makes no system call.
+class RegionObserver {
+ public:
+  virtual ~RegionObserver() = default;
+  /// `entry` null: interpreted. `nanoseconds`: of the whole region.
+  virtual void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t nanoseconds) = 0;
 };
 
 }  // namespace msvm

@@ -26,6 +26,11 @@ struct Session::Impl {
     if (!f) f = make_frame(program->impl().functions[static_cast<size_t>(function)]);
     return *f;
   }
+  ~Impl() {
+    for (RegionTable* t : joined) t->leave(&hazard);
+  }
+  /// The function's code with its regions, once there is one.
+  const RegionTable* adopt_regions(int32_t function, vm::Frame& frame);
   static std::unique_ptr<vm::Frame> make_frame(const vm::Function& fn);
   Status choose_plan(vm::Frame& frame);
   Status provide_arena(vm::Frame& frame, int64_t bytes);
@@ -40,6 +45,9 @@ struct Session::Impl {
   int64_t live_bytes = 0;
   uint64_t clock = 0;
   bool profiling = false, planning = true;
+  RegionHazard hazard;
+  std::vector<RegionTable*> joined;
+  RegionObserver* observer = nullptr;
   std::atomic<bool> cancelled{false};
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
 };
@@ -65,6 +73,25 @@ std::unique_ptr<vm::Frame> Session::Impl::make_frame(const vm::Function& fn) {
   return f;
 }
 
+const RegionTable* Session::Impl::adopt_regions(int32_t function, vm::Frame& frame) {
+  RegionTable* table = program->regions(function);
+  if (!table || frame.function == &table->code()) return table;
+  const vm::Function& f = table->code();
+  frame.function = &f;
+  frame.scalars = f.initial_scalars;
+  frame.plans.clear();  // lifetimes differ
+  frame.plan = nullptr;
+  frame.regions = std::vector<vm::RegionState>(f.regions.size());
+  frame.fixed_in.assign(f.num_tensors, 0);
+  size_t pointers = 0;
+  for (const vm::RegionInfo& r : f.regions)
+    for (const RegionGroup& g : r.spec->groups) pointers = std::max(pointers, g.pointers.size());
+  frame.pointers.resize(pointers);
+  table->join(&hazard);
+  joined.push_back(table);
+  return table;
+}
+
 Status Session::Impl::choose_plan(vm::Frame& frame) {
   const vm::Function& f = *frame.function;
   frame.plan = nullptr;
@@ -79,6 +106,7 @@ Status Session::Impl::choose_plan(vm::Frame& frame) {
     if (frame.plans.size() < kPlans) frame.plans.emplace_back();
     it = std::min_element(frame.plans.begin(), frame.plans.end(), [](const auto& a, const auto& b) { return a.last_used < b.last_used; });
     *it = vm::make_plan(f, frame.scalars);
+    it->id = ++clock;
   }
   it->last_used = ++clock;
   MSVM_RETURN_IF_ERROR(provide_arena(frame, it->bytes));
@@ -112,12 +140,13 @@ Status Session::Impl::provide_arena(vm::Frame& frame, int64_t bytes) {
 Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results) {
   cancelled.store(false, std::memory_order_relaxed);
   vm::Frame& f = frame(function);
+  const RegionTable* regions = adopt_regions(function, f);
   ++counters.runs;
   live_bytes = 0;
   Status s = vm::bind_inputs(program->module(), *f.function, inputs, f.scalars.data());
   if (s.ok()) s = choose_plan(f);
   if (s.ok()) {
-    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs};
+    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function};
     s = profiling ? vm::interpret<true>(context, f, results) : vm::interpret<false>(context, f, results);
   }
   counters.failed_runs += !s.ok();
@@ -148,6 +177,7 @@ Result<std::vector<Value>> Session::run(int32_t function, std::span<const Value>
 void Session::cancel() { impl_->cancelled.store(true, std::memory_order_relaxed); }
 void Session::set_profiling(bool on) { impl_->profiling = on; }
 void Session::set_planning(bool on) { impl_->planning = on; }
+void Session::set_observer(RegionObserver* observer) { impl_->observer = observer; }
 void Session::set_limits(Limits limits) { impl_->limits = limits; }
 const std::vector<InstrProfile>& Session::profile(int32_t function) const { return impl_->frame(function).profile; }
 void Session::for_each_call(int32_t function, const std::function<void(int32_t, const CallState&)>& visit) const {

@@ -10,6 +10,7 @@
 
 #include "msvm/verify/verify.h"
 #include "msvm/vm/interfaces.h"
+#include "msvm/vm/regions.h"
 
 namespace msvm {
 
@@ -33,6 +34,10 @@ class Program {
   ~Program();
   const VerifiedModule& verified() const { return *module_; }
   const Module& module() const { return module_->module(); }
+  /// Regions of a function, once the JIT has attached them; null before.
+  RegionTable* regions(int32_t function) const;
+  /// Sessions use it from their next run on. Once per function; the program keeps it.
+  RegionTable* attach(int32_t function, std::unique_ptr<RegionTable> table) const;
   struct Impl;
   const Impl& impl() const { return *impl_; }
 
@@ -50,7 +55,7 @@ struct InstrProfile {
 };
 
 struct Counters {
-  int64_t runs = 0, failed_runs = 0, instructions = 0, calls = 0, allocations = 0, planned_allocations = 0, in_place = 0, checks = 0, copied_bytes = 0;
+  int64_t runs = 0, failed_runs = 0, instructions = 0, calls = 0, allocations = 0, planned_allocations = 0, in_place = 0, checks = 0, copied_bytes = 0, native_regions = 0;
 };
 
 /// Serves one thread at a time; a second one gets an error. A failed run leaves it usable and leaks nothing.
@@ -68,6 +73,7 @@ class Session {
   void set_profiling(bool on);         // the second instantiation of the loop
   void set_planning(bool on);          // between runs; off: every tensor comes from the allocator
   void set_limits(Limits limits);      // between runs
+  void set_observer(RegionObserver* observer);  // between runs; null: nobody looks
   const std::vector<InstrProfile>& profile(int32_t function) const;
   /// Each call that has run, by instruction of the function. Between runs.
   void for_each_call(int32_t function, const std::function<void(int32_t instruction, const CallState& state)>& visit) const;

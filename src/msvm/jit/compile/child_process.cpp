@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -21,6 +22,8 @@ extern char** environ;
 
 namespace msvm::jit {
 namespace {
+
+constexpr int kLastWait = 2000;  // ms for a killed process to end, when the last who knows of it goes
 
 class Fd {
  public:
@@ -101,17 +104,25 @@ Result<ChildProcess> ChildProcess::start(const ChildOptions& options) {
 }
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& o) noexcept {
-  if (this == &o) return *this;
-  kill();
-  pid_ = std::exchange(o.pid_, -1);
-  owner_ = o.owner_;
-  socket_ = std::exchange(o.socket_, -1);
-  stderr_ = std::exchange(o.stderr_, -1);
-  pidfd_ = std::exchange(o.pidfd_, -1);
-  exited_ = o.exited_;
-  known_ = o.known_;
-  code_ = o.code_;
+  std::swap(pid_, o.pid_);
+  std::swap(owner_, o.owner_);
+  std::swap(socket_, o.socket_);
+  std::swap(stderr_, o.stderr_);
+  std::swap(pidfd_, o.pidfd_);
+  std::swap(killed_, o.killed_);
+  std::swap(exited_, o.exited_);
+  std::swap(known_, o.known_);
+  std::swap(code_, o.code_);
   return *this;
+}
+
+ChildProcess::~ChildProcess() {
+  kill();
+  for (int ms = 0; !died() && ms < kLastWait; ms += 10) {
+    pollfd death{pidfd_, POLLIN, 0};
+    ::poll(&death, 1, 10);
+  }
+  forget();
 }
 
 void ChildProcess::close_all() {
@@ -119,37 +130,40 @@ void ChildProcess::close_all() {
     if (*fd >= 0) ::close(*fd);
     *fd = -1;
   }
+}
+
+void ChildProcess::forget() {
+  close_all();
   pid_ = -1;
 }
 
-void ChildProcess::forget() { close_all(); }
-
 // By descriptor, not by number: a host program that reaps all children may have freed the number for another process.
-bool ChildProcess::reap(int flags) {
+bool ChildProcess::died() {
+  if (pid_ <= 0) return true;
+  if (owner_ != ::getpid()) return forget(), true;
   siginfo_t info{};
   int rc;
   do {
-    rc = ::waitid(pidfd_ >= 0 ? P_PIDFD : P_PID, static_cast<id_t>(pidfd_ >= 0 ? pidfd_ : pid_), &info, WEXITED | flags);
+    rc = ::waitid(pidfd_ >= 0 ? P_PIDFD : P_PID, static_cast<id_t>(pidfd_ >= 0 ? pidfd_ : pid_), &info, WEXITED | WNOHANG);
   } while (rc != 0 && errno == EINTR);
   if (rc == 0 && info.si_pid == 0) return false;
   known_ = rc == 0;  // ECHILD: somebody else reaped it
   exited_ = known_ && info.si_code == CLD_EXITED;
   code_ = info.si_status;
-  close_all();
+  forget();
   return true;
 }
-
-bool ChildProcess::died() { return !running() || reap(WNOHANG); }
 
 void ChildProcess::kill() {
   if (!running()) return;
   if (owner_ != ::getpid()) return forget();
+  raise_priority();
   if (pidfd_ >= 0) {
     ::syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, 0);
   } else {
     ::kill(pid_, SIGKILL);
   }
-  reap(0);
+  killed_ = true;
 }
 
 std::string ChildProcess::end_text() const {

@@ -25,17 +25,19 @@ class ChildProcess {
   ChildProcess() = default;
   ChildProcess(ChildProcess&& o) noexcept { *this = std::move(o); }
   ChildProcess& operator=(ChildProcess&& o) noexcept;
-  ~ChildProcess() { kill(); }
+  /// Kills it, and waits a little for its end.
+  ~ChildProcess();
 
-  pid_t pid() const { return pid_; }
-  bool running() const { return pid_ > 0; }        // started here and not reaped, though it may have died
-  int socket() const { return socket_; }           // non-blocking; writing never raises SIGPIPE with MSG_NOSIGNAL
-  int stderr_pipe() const { return stderr_; }      // non-blocking
-  int death() const { return pidfd_; }             // readable once it died; -1 where the system has no such descriptors
+  pid_t pid() const { return running() ? pid_ : -1; }
+  bool running() const { return pid_ > 0 && !killed_; }  // as far as is known here
+  bool killed() const { return pid_ > 0 && killed_; }    // and not reaped yet
+  int socket() const { return socket_; }                 // non-blocking; writing never raises SIGPIPE with MSG_NOSIGNAL
+  int stderr_pipe() const { return stderr_; }            // non-blocking
+  int death() const { return pidfd_; }                   // readable once it died; -1 where the system has no such descriptors
 
   /// Whether it has died by now; it is reaped then.
   bool died();
-  /// Kills it if it still runs, and reaps it.
+  /// Doesn't wait for its end: at idle priority on a busy machine even dying takes its time. died() reaps it later.
   void kill();
   /// In the child of a fork: forgets the process without touching it.
   void forget();
@@ -51,11 +53,10 @@ class ChildProcess {
   bool raise_priority();
 
  private:
-  bool reap(int flags);
   void close_all();
   pid_t pid_ = -1, owner_ = -1;
   int socket_ = -1, stderr_ = -1, pidfd_ = -1;
-  bool exited_ = false, known_ = false;
+  bool killed_ = false, exited_ = false, known_ = false;
   int code_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <system_error>
+#include <utility>
 
 namespace msvm::jit {
 namespace {
@@ -39,15 +40,25 @@ void CompileQueue::Thread::end() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
+    wake();
     if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id()) {
       orphaned_ = true;
       thread_.detach();
       return;
     }
   }
-  wake();
   if (thread_.joinable()) thread_.join();
   delete this;
+}
+
+void CompileQueue::Thread::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id()) return;
+    if (std::exchange(stopping_, true)) return;
+  }
+  wake();
+  if (thread_.joinable()) thread_.join();
 }
 
 void CompileQueue::Thread::wake() const {
@@ -99,49 +110,48 @@ void CompileQueue::Thread::shed() {
   for (auto& [key, e] : jobs_) {
     if (!e->held && e.get() != running_ && (!worst || better(*worst, *e))) worst = e.get();
   }
-  if (worst) complete(*worst, {.outcome = Outcome::kQueueFull, .error = fmt::format("{} requests of more worth wait already", options_.max_queued)});
+  if (worst)
+    complete(*worst,
+             {.outcome = Outcome::kQueueFull, .error = fmt::format("{} requests of more worth wait already", options_.max_queued)});
 }
 
 void CompileQueue::Thread::submit(CompileJob job) {
   auto entry = std::make_unique<Entry>();
   entry->request = std::move(job.request);
   Waiter waiter{job.owner, std::move(job.done)};
-  {
-    Lock lock(mutex_);
-    ensure_started();
-    if (auto it = jobs_.find(entry->key()); it != jobs_.end()) {
-      Entry& e = *it->second;
-      e.gain += job.gain;
-      e.urgency = std::max(e.urgency, job.urgency);
-      e.waiters.push_back(std::move(waiter));
-      ++totals_.joined;
-    } else if (const auto* failure = failures_.find(entry->key(), generation_)) {
-      std::vector<Waiter> waiters;
-      waiters.push_back(std::move(waiter));
-      tell(std::move(waiters), {.outcome = Outcome::kFailedBefore,
-                                .error = fmt::format("{} before, and nothing changed since: {}", outcome_info(failure->outcome).text, failure->error)});
-    } else {
-      entry->label = std::move(job.label);
-      entry->gain = job.gain;
-      entry->urgency = job.urgency;
-      entry->order = order_++;
-      entry->probed = !options_.store;
-      entry->waiters.push_back(std::move(waiter));
-      const std::string_view key = entry->key();
-      jobs_.emplace(key, std::move(entry));
-      shed();
-    }
+  Lock lock(mutex_);
+  ensure_started();
+  if (auto it = jobs_.find(entry->key()); it != jobs_.end()) {
+    Entry& e = *it->second;
+    e.gain += job.gain;
+    e.urgency = std::max(e.urgency, job.urgency);
+    e.waiters.push_back(std::move(waiter));
+    ++totals_.joined;
+  } else if (const auto* failure = failures_.find(entry->key(), generation_)) {
+    std::vector<Waiter> waiters;
+    waiters.push_back(std::move(waiter));
+    tell(std::move(waiters),
+         {.outcome = Outcome::kFailedBefore,
+          .error = fmt::format("{} before, and nothing changed since: {}", outcome_info(failure->outcome).text, failure->error)});
+  } else {
+    entry->label = std::move(job.label);
+    entry->gain = job.gain;
+    entry->urgency = job.urgency;
+    entry->order = order_++;
+    entry->probed = !options_.store;
+    entry->waiters.push_back(std::move(waiter));
+    const std::string_view key = entry->key();
+    jobs_.emplace(key, std::move(entry));
+    shed();
   }
   wake();
 }
 
 void CompileQueue::Thread::post(Owner owner, Urgency urgency, std::function<void()> work) {
-  {
-    Lock lock(mutex_);
-    ensure_started();
-    work_.emplace(std::pair(-static_cast<int>(urgency), order_++), Work{owner, std::move(work)});
-  }
-  wake();
+  Lock lock(mutex_);
+  ensure_started();
+  work_.emplace(std::pair(-static_cast<int>(urgency), order_++), Work{owner, std::move(work)});
+  wake();  // with the lock: the job may end the queue
 }
 
 void CompileQueue::Thread::cancel(Owner owner) {
@@ -150,34 +160,38 @@ void CompileQueue::Thread::cancel(Owner owner) {
   std::vector<Work> works;
   std::vector<std::unique_ptr<Entry>> entries;
   Lock lock(mutex_);
-  for (auto it = jobs_.begin(); it != jobs_.end();) {
-    Entry& e = *it->second;
-    auto gone = std::partition(e.waiters.begin(), e.waiters.end(), [&](const Waiter& w) { return w.owner != owner; });
-    const bool wanted = gone != e.waiters.begin();
-    const bool lost = gone != e.waiters.end();
-    waiters.insert(waiters.end(), std::make_move_iterator(gone), std::make_move_iterator(e.waiters.end()));
-    e.waiters.erase(gone, e.waiters.end());
-    if (lost && !wanted && !e.held && &e != running_) {
-      ++totals_.outcomes[static_cast<size_t>(Outcome::kCancelled)];
-      entries.push_back(std::move(it->second));
-      it = jobs_.erase(it);
-    } else {
-      ++it;
+  auto forget = [&] {
+    for (auto it = jobs_.begin(); it != jobs_.end();) {
+      Entry& e = *it->second;
+      auto gone = std::partition(e.waiters.begin(), e.waiters.end(), [&](const Waiter& w) { return w.owner != owner; });
+      const bool wanted = gone != e.waiters.begin();
+      const bool lost = gone != e.waiters.end();
+      waiters.insert(waiters.end(), std::make_move_iterator(gone), std::make_move_iterator(e.waiters.end()));
+      e.waiters.erase(gone, e.waiters.end());
+      if (lost && !wanted && !e.held && &e != running_) {
+        ++totals_.outcomes[static_cast<size_t>(Outcome::kCancelled)];
+        entries.push_back(std::move(it->second));
+        it = jobs_.erase(it);
+      } else {
+        ++it;
+      }
     }
-  }
-  std::erase_if(deliveries_, [&](Delivery& d) {
-    if (d.waiter.owner != owner) return false;
-    waiters.push_back(std::move(d.waiter));
-    return true;
-  });
-  std::erase_if(work_, [&](auto& w) {
-    if (w.second.owner != owner) return false;
-    works.push_back(std::move(w.second));
-    return true;
-  });
+    std::erase_if(deliveries_, [&](Delivery& d) {
+      if (d.waiter.owner != owner) return false;
+      waiters.push_back(std::move(d.waiter));
+      return true;
+    });
+    std::erase_if(work_, [&](auto& w) {
+      if (w.second.owner != owner) return false;
+      works.push_back(std::move(w.second));
+      return true;
+    });
+  };
+  forget();
   wake();  // for a running job that nobody wants
   if (thread_.get_id() != std::this_thread::get_id()) {
     changed_.wait(lock, [&] { return !calling_ || calling_owner_ != owner; });
+    forget();  // what the call that was waited for has asked for
   }
   if (idle()) changed_.notify_all();
   lock.unlock();

@@ -18,7 +18,7 @@ namespace msvm::jit {
 namespace {
 
 constexpr size_t kErrorTail = 2048;  // bytes of its stderr that are kept
-constexpr double kDeathGrace = 0.2;  // s between the end of its output and its own end
+constexpr double kReapEvery = 0.02;  // s between looks at processes that end without telling
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -53,11 +53,13 @@ void CompilerProcess::begin(std::vector<std::byte> request, const Limits& limits
   phases_ = {};
   errors_.clear();
   if (request.size() > kMaxRequestBytes) {
-    return finish(Outcome::kRefused, fmt::format("the request has {} bytes, the limit is {}: split the region", request.size(), kMaxRequestBytes));
+    return finish(Outcome::kRefused,
+                  fmt::format("the request has {} bytes, the limit is {}: split the region", request.size(), kMaxRequestBytes));
   }
   request_ = encode_frame(FrameType::kRequest, ++job_, request);
   sent_ = 0;
-  if (child_.died() && !start(options_.idle_priority)) return;
+  reap_killed();
+  if ((!child_.running() || child_.died()) && !start(options_.idle_priority)) return;
   cpu_before_ = child_.cpu_seconds();
 }
 
@@ -66,6 +68,7 @@ bool CompilerProcess::start(bool idle_priority) {
   if (!path.ok()) return finish(Outcome::kNoCompiler, path.status().message()), false;
   auto child = ChildProcess::start({.command = {*path, "--serve"}, .memory_limit = options_.memory_limit});
   if (!child.ok()) return finish(Outcome::kNoCompiler, child.status().message()), false;
+  if (child_.killed()) killed_.push_back(std::move(child_));
   child_ = std::move(*child);
   if (idle_priority) child_.lower_priority();
   ++starts_;
@@ -73,6 +76,7 @@ bool CompilerProcess::start(bool idle_priority) {
   frames_ = FrameReader();
   cpu_before_ = 0;
   sent_ = 0;
+  ended_ = false;
   return true;
 }
 
@@ -91,16 +95,18 @@ std::optional<CompileResult> CompilerProcess::wait(int wake, double seconds) {
     // A negative descriptor is left out by poll().
     std::array<pollfd, 4> fds = {{{wake, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}}};
     if (busy_) {
-      fds[1] = {child_.socket(), static_cast<short>(sent_ < request_.size() ? POLLIN | POLLOUT : POLLIN), 0};
+      fds[1] = {ended_ ? -1 : child_.socket(), static_cast<short>(sent_ < request_.size() ? POLLIN | POLLOUT : POLLIN), 0};
       fds[2].fd = child_.death();
       fds[3].fd = child_.stderr_pipe();
     }
-    const double end = busy_ ? std::min(until, next_time()) : until;
+    double end = busy_ ? std::min(until, next_time()) : until;
+    if (!reap_killed()) end = std::min(end, now() + kReapEvery);
     ::poll(fds.data(), fds.size(), milliseconds(end - now()));
     if (busy_) {
       if (fds[3].revents != 0) read_errors();
       if ((fds[1].revents & POLLOUT) != 0) send_request();
-      if (((fds[1].revents & ~POLLOUT) != 0 && !receive()) || (busy_ && fds[2].revents != 0)) on_death();
+      if ((fds[1].revents & ~POLLOUT) != 0 && !receive()) on_end();
+      if (busy_ && fds[2].revents != 0) on_death();
       if (busy_) on_time();
     }
     if (result_) continue;
@@ -149,7 +155,8 @@ void CompilerProcess::enter(int phase) {
 }
 
 void CompilerProcess::on_frame(const Frame& frame) {
-  if (frame.job != job_) return broke(Outcome::kGarbage, fmt::format("expected an answer to job {}, found one to {}", job_, frame.job));
+  if (frame.job != job_)
+    return broke(Outcome::kGarbage, fmt::format("expected an answer to job {}, found one to {}", job_, frame.job));
   switch (frame.type) {
     case FrameType::kProgress: {
       const size_t phase = frame.body.empty() ? kPhases : std::to_integer<size_t>(frame.body[0]);
@@ -166,14 +173,19 @@ void CompilerProcess::on_frame(const Frame& frame) {
       if (!reply->error.empty()) return finish(Outcome::kRefused, std::move(reply->error));
       return finish(Outcome::kCompiled, "", std::make_shared<const std::vector<std::byte>>(std::move(reply->image)));
     }
-    case FrameType::kRequest: break;
+    case FrameType::kRequest:
+      break;
   }
   broke(Outcome::kGarbage, "expected progress or a reply, found a request");
 }
 
+/// Its output ended, so it is about to. At idle priority that can last; what is left of the deadline is for it.
+void CompilerProcess::on_end() {
+  ended_ = true;
+  child_.raise_priority();
+}
+
 void CompilerProcess::on_death() {
-  pollfd death{child_.death(), POLLIN, 0};
-  ::poll(&death, 1, milliseconds(kDeathGrace));
   receive();  // what it said last
   if (!busy_) return;
   // Nothing of this job happened yet: it died while it had nothing to do.
@@ -183,7 +195,7 @@ void CompilerProcess::on_death() {
   }
   read_errors();
   const double cpu = cpu_used();
-  if (!child_.died()) return broke(Outcome::kGarbage, "the compiler closed its output");
+  if (!child_.died()) return;
   cpu_spent_ += cpu;
   if (child_.exit_code() == kExitOutOfMemory) {
     return broke(Outcome::kOutOfMemory, fmt::format("the compiler needed more than {} MiB", options_.memory_limit >> 20));
@@ -191,14 +203,19 @@ void CompilerProcess::on_death() {
   broke(Outcome::kCrashed, fmt::format("the compiler {}", child_.end_text()));
 }
 
-double CompilerProcess::next_time() const { return std::min(begun_ + limits_.deadline, raised_ ? INFINITY : raise_at_); }
+double CompilerProcess::next_time() const {
+  const double look = ended_ && child_.death() < 0 ? now() + kReapEvery : INFINITY;
+  return std::min({begun_ + limits_.deadline, raised_ ? INFINITY : raise_at_, look});
+}
 
 void CompilerProcess::on_time() {
   const double t = now();
+  if (ended_ && child_.death() < 0 && child_.died()) return on_death();
   if (t >= begun_ + limits_.deadline) {
-    return finish(Outcome::kTimedOut,
-                  fmt::format("no code after {:.3g} s, the limit; it was {}", limits_.deadline,
-                              phase() ? fmt::format("in phase {}", kPhaseNames[static_cast<size_t>(*phase())]) : "before its first phase"));
+    if (ended_) return broke(Outcome::kGarbage, "the compiler closed its output");
+    return finish(Outcome::kTimedOut, fmt::format("no code after {:.3g} s, the limit; it was {}", limits_.deadline,
+                                                  phase() ? fmt::format("in phase {}", kPhaseNames[static_cast<size_t>(*phase())])
+                                                          : "before its first phase"));
   }
   if (raised_ || !options_.idle_priority || t < raise_at_) return;
   raise_at_ += std::max(limits_.raise_after, 1e-3);
@@ -242,6 +259,12 @@ CompileResult CompilerProcess::cancel() {
 void CompilerProcess::stop() {
   if (busy_) (void)cancel();
   child_.kill();
+}
+
+/// Whether none is left.
+bool CompilerProcess::reap_killed() {
+  std::erase_if(killed_, [](ChildProcess& c) { return c.died(); });
+  return killed_.empty() && (!child_.killed() || child_.died());
 }
 
 }  // namespace msvm::jit

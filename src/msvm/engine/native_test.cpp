@@ -1,0 +1,94 @@
+// Programs with their native code: interpreter, tier 1 and tier 2 agree, and each test shows which of them ran.
+#include <cstdlib>
+
+#ifdef MSVM_COMPILER
+#include "msvm/engine/optimizer.h"
+#include "msvm/engine/program_testing.h"
+#include "msvm/engine/random_network.h"
+#include "msvm/bytecode/text.h"
+
+namespace msvm::testing {
+namespace {
+
+std::shared_ptr<Engine> native_engine(JitOptions jit = {}, int threads = 1) {
+  EngineOptions o;
+  o.num_threads = threads;
+  o.compiler = MSVM_COMPILER;
+  jit.disk_cache = false;
+  o.jit = jit;
+  return make_engine(o);
+}
+
+constexpr const char* kChain = R"(
+module "chain" version 1
+symbol N, H, W
+func @main(x: f32[N, 3, H, W], y: f32[N, 3, H, W]) -> (z: f32[N, 3, H, W], s: f32[N, 3, H, W])
+b0:
+  R0 "x" = TENSOR_CREATE input 0
+  R1 "y" = TENSOR_CREATE input 1
+  R2 = TENSOR_ALLOC [N, 3, H, W], f32, CPU(0)
+  OP_CALL Mul(R0, R1) -> R2
+  R3 = TENSOR_ALLOC [N, 3, H, W], f32, CPU(0)
+  OP_CALL Exp(R2) -> R3
+  TENSOR_FREE R2
+  R4 "z" = TENSOR_ALLOC [N, 3, H, W], f32, CPU(0)
+  OP_CALL Add(R3, R0) -> R4
+  TENSOR_FREE R3
+  R5 "s" = TENSOR_ALLOC [N, 3, H, W], f32, CPU(0)
+  OP_CALL Softmax(R4) -> R5 {axis: -1}
+  RETURN R4, R5
+)";
+
+TEST(Native, TiersAgreeAndRun) {
+  auto plain = native_engine({.jit_level = 0}), engine = native_engine();
+  auto a = load(*plain, kChain), b = load(*engine, kChain);
+  ASSERT_TRUE(a && b);
+  auto compare = [&](int h, int w, int n) {
+    const std::string shape = "f32[" + std::to_string(n) + ", 3, " + std::to_string(h) + ", " + std::to_string(w) + "] iota";
+    std::vector<Value> in{tensor(*plain, shape), tensor(*plain, shape)};
+    for (Value& v : in) {
+      auto& t = std::get<TensorValue>(v);
+      auto* p = reinterpret_cast<float*>(t.meta.data);
+      for (int64_t i = 0; i < t.meta.elements(); ++i) p[i] = static_cast<float>(i % 17) * 0.125f - 1;
+    }
+    auto x = a->run(in), y = b->run(in);
+    ASSERT_TRUE(x.ok() && y.ok());
+    EXPECT_EQ(to_text((*x)[0]), to_text((*y)[0]));
+    const std::vector<double> p = elements((*x)[1]), q = elements((*y)[1]);
+    for (size_t i = 0; i < p.size(); ++i) ASSERT_NEAR(p[i], q[i], 1e-6) << i;
+  };
+  compare(5, 7, 2);
+  compare(5, 7, 2);
+  engine->drain_jit();
+  JitView v = b->jit_view();
+  ASSERT_EQ(v.regions.size(), 1u) << to_text(v);
+  ASSERT_EQ(v.regions[0].entries.size(), 1u) << to_text(v);
+  EXPECT_EQ(v.regions[0].entries[0].tier, 1);
+  EXPECT_EQ(v.native, 0);
+  EXPECT_GT(v.regions[0].fused_calls, 1) << to_text(v);
+  EXPECT_EQ(v.compiled, 1) << to_text(v);
+  // Sizes never seen run in the code for all sizes at once.
+  const std::pair<int, int> sizes[] = {{1, 1}, {16, 16}, {3, 129}, {0, 4}, {4, 0}, {31, 33}};
+  int64_t runs = 0;
+  for (auto [h, w] : sizes) {
+    compare(h, w, 1 + static_cast<int>(runs++ % 3));
+    EXPECT_EQ(b->counters().native_regions, runs);
+  }
+  // Those that come back get code of their own.
+  for (int k = 0; k < 12; ++k) {
+    compare(16, 24, 1 + k % 4);
+    engine->drain_jit();
+  }
+  v = b->jit_view();
+  ASSERT_EQ(v.regions[0].entries.size(), 2u) << to_text(v);
+  EXPECT_EQ(v.regions[0].entries[0].box, "N*_H16_W24");
+  EXPECT_EQ(v.regions[0].entries[0].alias, "jit_24x16");
+  EXPECT_EQ(v.regions[0].entries[0].tier, 2);
+  EXPECT_GT(v.regions[0].entries[0].hits, 2);
+  EXPECT_EQ(v.specialised, v.regions[0].entries[0].hits);
+  EXPECT_EQ(v.failed, 0) << to_text(v);
+}
+
+}  // namespace
+}  // namespace msvm::testing
+#endif  // MSVM_COMPILER

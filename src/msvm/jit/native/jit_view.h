@@ -1,0 +1,71 @@
+// Pictures of the JIT at one moment: what jit_info, the command line and the monitor show.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "msvm/jit/compile/compile_queue.h"
+
+namespace msvm {
+
+/// One entry's row.
+struct JitEntryView {
+  std::string name;         // signature
+  std::string alias;        // "jit_1920x1080"; empty: none
+  std::string box;          // "N*_H224_W224"
+  int tier = 1;
+  int64_t hits = 0;
+  int64_t code_bytes = 0;   // 0: no kernels of its own
+  bool shared = false;      // its code is that of another entry
+  std::string outcome;      // "compiled", "from disk", "" without kernels
+  double compile_ms = 0;
+};
+
+struct JitRegionView {
+  int32_t function = 0, region = 0;
+  std::string name;                      // "@main instructions 3 to 141"
+  std::vector<std::string> symbols;
+  int calls = 0, fused_calls = 0;
+  std::vector<std::string> fused;        // a sentence per group
+  std::vector<std::string> not_fused;    // "OP (model.onnx:12): why"
+  std::string state;                     // why the last run's sizes have no code of their own, or that they have
+  double scd = 0;                        // of the last candidate
+  int64_t runs = 0, native = 0, specialised = 0;
+  double interpreted_ms = 0, native_ms = 0;  // in all
+  std::vector<JitEntryView> entries;     // as dispatch asks them
+};
+
+/// Why something ran, or stayed, on a slower path.
+struct SlowPathView {
+  double seconds = 0;                    // since the program was loaded
+  std::string region, reason, place;     // "model.py:47"
+};
+
+enum class JitEventKind : uint8_t { kAnalysed, kCompiled, kPatched, kEvicted, kFailed, kRetired };
+struct JitEventView {
+  double seconds = 0;                    // since the program was loaded
+  JitEventKind kind;
+  std::string what;
+};
+std::string_view event_name(JitEventKind k);
+
+/// Hit rate: region runs in native code / region runs. Specialised: those by a box that fixes something.
+struct JitView {
+  std::string program;
+  std::vector<JitRegionView> regions;
+  int64_t runs = 0, native = 0, specialised = 0;
+  int64_t window_runs = 0, window_native = 0, window_specialised = 0;  // the latest 1000 or so
+  int64_t code_bytes = 0, cache_bytes = 0;
+  int64_t compiled = 0, from_disk = 0, failed = 0, evicted = 0;
+  double compile_ms = 0;                 // in all
+  std::vector<SlowPathView> slow_path;   // the latest
+  std::vector<JitEventView> events;      // the latest
+  std::string hint;                      // what would help; empty: nothing is wrong
+  double hit_rate() const { return runs ? static_cast<double>(native) / static_cast<double>(runs) : 0; }
+  double specialised_hit_rate() const { return runs ? static_cast<double>(specialised) / static_cast<double>(runs) : 0; }
+};
+
+/// For people.
+std::string to_text(const JitView& view);
+
+}  // namespace msvm

@@ -1,0 +1,264 @@
+// What runs tell, and what is done about it: analysis, requests for code.
+#include "msvm/jit/native/native_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace msvm::jit {
+namespace {
+
+constexpr int64_t kLongRun = 5'000'000;            // ns: code is worth it after one run
+constexpr int64_t kNotifyPause = 10'000'000;       // ns between two calls for the JIT thread by runs that have code for all sizes
+constexpr size_t kWindow = 1000;                   // runs of the windowed hit rates
+constexpr size_t kEvents = 256, kSlowPaths = 256;  // that are kept
+
+Owner next_owner() {
+  static std::atomic<Owner> last{0};
+  return ++last;
+}
+
+TriggerOptions trigger_options(const JitOptions& o) {
+  TriggerOptions t;
+  t.jit_threshold = o.jit_threshold;
+  t.scd_threshold = o.scd_threshold;
+  if (o.cache_mode == CacheMode::kBucket) {
+    t.bucket_boundaries = o.bucket_boundaries;
+    t.named_boundaries = o.named_boundaries;
+  }
+  return t;
+}
+
+}  // namespace
+
+// One per session; writes to its log, and calls for the JIT thread where something may have to be done. A run that was served by code
+// for its sizes never does that.
+class NativeProgram::Observer final : public RegionObserver {
+ public:
+  Observer(NativeProgram& program, RunLog* log) : program_(program), log_(log) {}
+  ~Observer() override {
+    if (!program_.at_home()) return;
+    std::lock_guard lock(program_.mutex_);
+    program_.read_logs();
+    std::erase_if(program_.logs_, [&](const auto& l) { return l.get() == log_; });
+  }
+
+  void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t nanoseconds) override {
+    FunctionJit* f = program_.states_[static_cast<size_t>(function)].ready.load(std::memory_order_acquire);
+    if (!f) return;
+    RegionTotals& t = *f->regions[static_cast<size_t>(region)].totals;
+    const int tier = entry ? entry->tier : 0;
+    t.runs.fetch_add(1, std::memory_order_relaxed);
+    if (entry) {
+      t.native.fetch_add(1, std::memory_order_relaxed);
+      t.native_ns.fetch_add(nanoseconds, std::memory_order_relaxed);
+      entry->hits.fetch_add(1, std::memory_order_relaxed);
+      entry->last_hit.store(program_.ticks_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+      if (tier == 2) t.specialised.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      t.interpreted_ns.fetch_add(nanoseconds, std::memory_order_relaxed);
+    }
+    log_->write(function, region, values, tier, nanoseconds);
+    if (tier == 2) return;
+    since_ += nanoseconds;
+    if (tier == 0 || since_ >= kNotifyPause || ++quiet_ >= kQuiet) {
+      since_ = 0;
+      quiet_ = 0;
+      program_.notify();
+    }
+  }
+
+ private:
+  static constexpr int kQuiet = 32;
+  NativeProgram& program_;
+  RunLog* const log_;
+  int64_t since_ = 0;
+  int quiet_ = 0;
+};
+
+NativeProgram::NativeProgram(std::shared_ptr<NativeJit> jit, std::shared_ptr<const Program> program, const JitOptions& options)
+    : jit_(std::move(jit)), program_(std::move(program)), options_(options), owner_(next_owner()), states_(program_->module().functions.size()), functions_(states_.size()) {}
+
+NativeProgram::~NativeProgram() {
+  if (at_home()) jit_->queue().cancel(owner_);
+}
+
+std::unique_ptr<RegionObserver> NativeProgram::observe() {
+  if (!at_home()) return nullptr;
+  std::lock_guard lock(mutex_);
+  logs_.push_back(std::make_unique<RunLog>());
+  return std::make_unique<Observer>(*this, logs_.back().get());
+}
+
+void NativeProgram::function_ran(int32_t function, int64_t nanoseconds) {
+  FunctionState& s = states_[static_cast<size_t>(function)];
+  if (s.asked.load(std::memory_order_relaxed)) return;
+  if (s.runs.fetch_add(1, std::memory_order_relaxed) < 1 && nanoseconds < kLongRun) return;
+  if (s.asked.exchange(true) || !at_home()) return;
+  jit_->queue().post(owner_, Urgency::kNormal, [this, function] {
+    std::lock_guard lock(mutex_);
+    analyse(function);
+  });
+}
+
+void NativeProgram::warm_up() {
+  if (!at_home()) return;
+  for (size_t f = 0; f < states_.size(); ++f)
+    if (!states_[f].asked.exchange(true))
+      jit_->queue().post(owner_, Urgency::kWaited, [this, f] {
+        std::lock_guard lock(mutex_);
+        analyse(static_cast<int32_t>(f));
+      });
+  jit_->drain();
+}
+
+void NativeProgram::notify() {
+  if (notified_.exchange(true, std::memory_order_acq_rel) || !at_home()) return;
+  jit_->queue().post(owner_, Urgency::kNormal, [this] {
+    notified_.store(false, std::memory_order_release);
+    std::lock_guard lock(mutex_);
+    read_logs();
+  });
+}
+
+Status NativeProgram::failure() const {
+  if (options_.fallback || !failed_.load(std::memory_order_acquire) || !at_home()) return {};
+  std::lock_guard lock(mutex_);
+  return unsupported(failure_);
+}
+
+// --- the JIT thread ----------------------------------------------------------------------------------------------------
+
+void NativeProgram::analyse(int32_t function) {
+  auto f = std::make_unique<FunctionJit>();
+  f->view = std::make_unique<FunctionView>(program_->verified(), function);
+  f->found = find_regions(*f->view);
+  LowerOptions lower;
+  lower.strict = jit_->options().strict;
+  lower.graph_kernel = options_.graph_kernel && jit_->options().target.kernels;
+  std::vector<RegionSpec> specs;
+  for (const Region& r : f->found.regions) {
+    RegionJit& j = f->regions.emplace_back();
+    j.region = &r;
+    j.lowered = lower_region(*f->view, r, lower);
+    j.trigger = std::make_unique<Trigger>(r, f->view->dims(), trigger_options(options_));
+    int fused = 0;
+    for (const RegionGroup& g : j.lowered.groups) fused += static_cast<int>(g.members.size());
+    j.gain_share = r.calls ? static_cast<double>(fused) / r.calls : 0;
+    specs.push_back({r.first(), exit_of(*f->view, r), r.symbols, j.lowered.groups});
+  }
+  if (specs.empty()) return;
+  auto table = RegionTable::create(*program_, function, std::move(specs));
+  if (!table.ok()) {
+    slow_path_.push_back({seconds(), "@" + program_->module().functions[static_cast<size_t>(function)].name, table.status().message(), ""});
+    return;
+  }
+  FunctionJit& kept = *f;
+  functions_[static_cast<size_t>(function)] = std::move(f);
+  kept.table = program_->attach(function, std::move(*table));
+  states_[static_cast<size_t>(function)].ready.store(&kept, std::memory_order_release);
+  event(JitEventKind::kAnalysed, fmt::format("@{}: {} regions", kept.view->f.name, kept.regions.size()));
+  if (!options_.tier1) return;
+  for (size_t r = 0; r < kept.regions.size(); ++r) request(function, static_cast<int32_t>(r), Box{std::vector<Extent>(kept.regions[r].region->symbols.size())}, 1);
+}
+
+Gain NativeProgram::gain(const RegionJit& r) const {
+  Gain g;
+  // Code for sizes whose kernels stay the same is shared with what is there.
+  if (r.lowered.groups.empty()) g.cost = 0;
+  return g;
+}
+
+void NativeProgram::request(int32_t function, int32_t region, Box box, int tier) {
+  FunctionJit& f = *functions_[static_cast<size_t>(function)];
+  RegionJit& r = f.regions[static_cast<size_t>(region)];
+  if (r.lowered.groups.empty()) {
+    publish(f, region, {.box = std::move(box)}, tier);
+    return;
+  }
+  std::string text = loops::print(tier == 1 ? r.lowered.program : specialise(r.lowered, *f.view, *r.region, box));
+  CompileJob job;
+  job.request = encode_request({jit_->options().target.isa, jit_->flags(), text});
+  job.label = signature(f, region, box);
+  job.owner = owner_;
+  const double mean = static_cast<double>(r.totals->interpreted_ns + r.totals->native_ns) / static_cast<double>(std::max<int64_t>(1, r.totals->runs));
+  job.gain = (1 + mean) * r.gain_share * (tier == 1 ? 4 : 1);
+  if (std::shared_ptr<const NativeImage> image = jit_->find_image(text)) {
+    Entry e{.box = box, .key = text, .code_bytes = static_cast<int64_t>(image->bytes()), .shared = true};
+    e.entry = std::make_shared<RegionEntry>();
+    for (size_t k = 0; k < image->kernels(); ++k) e.entry->kernels.push_back(image->entry(k));
+    e.entry->image = image;
+    publish(f, region, std::move(e), tier);
+    return;
+  }
+  job.done = [this, function, region, box, tier, text](const CompileResult& result) {
+    std::lock_guard lock(mutex_);
+    compiled(function, region, box, tier, text, result);
+  };
+  jit_->queue().submit(std::move(job));
+}
+
+void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, int tier, const std::string& key, const CompileResult& result) {
+  FunctionJit& f = *functions_[static_cast<size_t>(function)];
+  RegionJit& r = f.regions[static_cast<size_t>(region)];
+  const OutcomeInfo& info = outcome_info(result.outcome);
+  if (info.kind == OutcomeKind::kGone && result.outcome != Outcome::kFailedBefore) {
+    r.trigger->drop_entry(box);
+    return;
+  }
+  std::string error = result.error;
+  if (info.kind == OutcomeKind::kCode) {
+    const bool shared = jit_->find_image(key) != nullptr;  // an equal request was answered just before
+    auto image = jit_->map(key, *result.image);
+    if (image.ok() && (*image)->kernels() == r.lowered.groups.size()) {
+      Entry e{.box = box, .key = key, .outcome = std::string(info.text), .code_bytes = static_cast<int64_t>((*image)->bytes()), .shared = shared, .compile_ms = result.seconds * 1e3};
+      e.entry = std::make_shared<RegionEntry>();
+      for (size_t k = 0; k < (*image)->kernels(); ++k) e.entry->kernels.push_back((*image)->entry(k));
+      e.entry->image = *image;
+      if (!shared) {
+        ++(result.outcome == Outcome::kFromDisk ? from_disk_ : compiled_);
+        if (result.outcome == Outcome::kCompiled) compile_ms_ += result.seconds * 1e3;
+      }
+      if (!shared) event(JitEventKind::kCompiled, fmt::format("{}: {} in {:.1f} ms, {} bytes", signature(f, region, box), info.text, result.seconds * 1e3, e.code_bytes));
+      publish(f, region, std::move(e), tier);
+      return;
+    }
+    error = image.ok() ? fmt::format("the image has {} kernels, {} are needed", (*image)->kernels(), r.lowered.groups.size()) : image.status().message();
+  }
+  ++failures_;
+  const std::string why = fmt::format("{}{}{}", info.text, error.empty() ? "" : ": ", error);
+  event(JitEventKind::kFailed, fmt::format("{}: {}", signature(f, region, box), why));
+  slow_path(f, region, why);
+  if (failure_.empty()) failure_ = fmt::format("{} can't be compiled ({}), and fallback is off", region_name(f, region), why);
+  failed_.store(true, std::memory_order_release);
+}
+
+void NativeProgram::read_logs() {
+  for (const auto& log : logs_) log->read([&](const RunLog::Run& run) { note_run(run); });
+}
+
+void NativeProgram::note_run(const RunLog::Run& run) {
+  window_.push_back(static_cast<uint8_t>(run.tier));
+  if (window_.size() > kWindow) window_.pop_front();
+  FunctionJit* f = functions_[static_cast<size_t>(run.function)].get();
+  if (!f || static_cast<size_t>(run.region) >= f->regions.size()) return;
+  RegionJit& r = f->regions[static_cast<size_t>(run.region)];
+  if (run.count != r.region->symbols.size()) return;
+  if (options_.jit_level < 2 || !options_.tier2) return;
+  const Decision d = r.trigger->run({run.values.data(), run.count}, gain(r));
+  if (d.verdict == Verdict::kQueued) request(run.function, run.region, d.box, 2);
+}
+
+// --- what is kept for views --------------------------------------------------------------------------------------------
+
+void NativeProgram::event(JitEventKind kind, std::string what) {
+  events_.push_back({seconds(), kind, std::move(what)});
+  if (events_.size() > kEvents) events_.pop_front();
+}
+
+void NativeProgram::slow_path(FunctionJit& f, int32_t region, std::string reason) {
+  slow_path_.push_back({seconds(), region_name(f, region), std::move(reason), f.view->place(f.regions[static_cast<size_t>(region)].region->first())});
+  if (slow_path_.size() > kSlowPaths) slow_path_.pop_front();
+}
+
+}  // namespace msvm::jit

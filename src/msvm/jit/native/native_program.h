@@ -1,0 +1,123 @@
+// Native code of one program: finds its regions, watches the sizes it runs with, has code made and publishes it.
+#pragma once
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "msvm/jit/lower.h"
+#include "msvm/jit/native/native_jit.h"
+#include "msvm/jit/native/run_log.h"
+#include "msvm/jit/trigger.h"
+
+namespace msvm::jit {
+
+/// Held by the executable; its jobs are gone once it is destroyed.
+class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
+ public:
+  NativeProgram(std::shared_ptr<NativeJit> jit, std::shared_ptr<const Program> program, const JitOptions& options);
+  ~NativeProgram();
+
+  // --- threads that run the program
+  /// After a run of the function: at the second one, or after a long one, its regions are looked for.
+  void function_ran(int32_t function, int64_t nanoseconds);
+  /// Whether its regions were looked for, or will be.
+  bool asked(int32_t function) const { return states_[static_cast<size_t>(function)].asked.load(std::memory_order_relaxed); }
+  /// A session's observer; it must not outlive this.
+  std::unique_ptr<RegionObserver> observe();
+  /// With fallback=false: why something couldn't be compiled.
+  Status failure() const;
+
+  // --- any thread
+  JitView view() const;
+  /// Has regions looked for and code for all sizes made now.
+  void warm_up();
+  /// Has the JIT thread read what runs have told.
+  void notify();
+  /// Takes all entries out and has them made again.
+  void retire_all();
+  const JitOptions& options() const { return options_; }
+
+ private:
+  class Observer;
+  struct Entry {
+    std::shared_ptr<RegionEntry> entry;
+    Box box;
+    std::string key;            // text of its loop program; empty: no kernels
+    std::string alias, outcome;
+    int64_t code_bytes = 0;
+    bool shared = false;
+    double compile_ms = 0;
+  };
+  struct RegionJit {
+    const Region* region = nullptr;
+    LoweredRegion lowered;
+    std::unique_ptr<Trigger> trigger;
+    std::vector<Entry> entries;
+    std::unique_ptr<RegionTotals> totals = std::make_unique<RegionTotals>();
+    double gain_share = 0;      // of its calls that are fused
+    bool failed = false;
+  };
+  struct FunctionJit {
+    std::unique_ptr<FunctionView> view;
+    FunctionRegions found;
+    RegionTable* table = nullptr;
+    std::vector<RegionJit> regions;
+  };
+  struct FunctionState {
+    std::atomic<int> runs{0};
+    std::atomic<bool> asked{false};
+    std::atomic<FunctionJit*> ready{nullptr};  // for totals
+  };
+
+  // On the JIT thread, with mutex_ held.
+  void analyse(int32_t function);
+  void request(int32_t function, int32_t region, Box box, int tier);
+  void compiled(int32_t function, int32_t region, const Box& box, int tier, const std::string& key, const CompileResult& result);
+  void publish(FunctionJit& f, int32_t region, Entry entry, int tier);
+  void republish(FunctionJit& f, int32_t region);
+  void make_room(FunctionJit& f, int32_t region);
+  void read_logs();
+  void note_run(const RunLog::Run& run);
+
+  int64_t code_bytes() const;
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
+  void event(JitEventKind kind, std::string what);
+  void slow_path(FunctionJit& f, int32_t region, std::string reason);
+  std::string region_name(const FunctionJit& f, int32_t region) const;
+  std::string signature(const FunctionJit& f, int32_t region, const Box& box) const;
+  std::string alias(const FunctionJit& f, int32_t region, const Box& box) const;
+  Gain gain(const RegionJit& r) const;
+  /// False in the child of a fork: it goes on with the code that is there, and has none made. The JIT thread, which may have held
+  /// the lock, doesn't exist there.
+  bool at_home() const { return ::getpid() == process_; }
+
+  const std::shared_ptr<NativeJit> jit_;
+  const std::shared_ptr<const Program> program_;
+  const JitOptions options_;
+  const Owner owner_;
+  const pid_t process_ = ::getpid();
+  const std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();
+  std::vector<FunctionState> states_;
+  std::atomic<bool> notified_{false}, failed_{false};
+  std::atomic<int64_t> ticks_{0};        // counts hits: a clock for "used last"
+
+  mutable std::mutex mutex_;  // of what follows
+  std::vector<std::unique_ptr<FunctionJit>> functions_;
+  std::list<std::unique_ptr<RunLog>> logs_;
+  std::deque<SlowPathView> slow_path_;
+  std::deque<JitEventView> events_;
+  std::deque<uint8_t> window_;           // tier of the latest runs
+  std::string failure_;
+  int64_t compiled_ = 0, from_disk_ = 0, failures_ = 0, evicted_ = 0;
+  double compile_ms_ = 0;
+};
+
+}  // namespace msvm::jit

@@ -1,0 +1,163 @@
+// Entries: their names, their order, how many there may be.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "msvm/jit/native/native_program.h"
+
+namespace msvm::jit {
+namespace {
+
+constexpr size_t kMostEntries = 64;  // of a region
+
+uint32_t display_hash(std::string_view text) {
+  uint32_t h = 2166136261u;  // FNV-1a
+  for (char c : text) h = (h ^ static_cast<uint8_t>(c)) * 16777619u;
+  return h;
+}
+
+/// More fixed symbols first, then smaller ranges.
+bool narrower(const Box& a, const Box& b) {
+  auto fixed = [](const Box& x) { return std::count_if(x.extents.begin(), x.extents.end(), [](const Extent& e) { return !e.open(); }); };
+  auto width = [](const Box& x) {
+    double w = 1;
+    for (const Extent& e : x.extents)
+      if (!e.open()) w *= static_cast<double>(e.max) - static_cast<double>(e.min) + 1;
+    return w;
+  };
+  return fixed(a) != fixed(b) ? fixed(a) > fixed(b) : width(a) < width(b);
+}
+
+}  // namespace
+
+std::string NativeProgram::region_name(const FunctionJit& f, int32_t region) const {
+  const Region& r = *f.regions[static_cast<size_t>(region)].region;
+  return fmt::format("@{} instructions {} to {}", f.view->f.name, r.first(), r.last());
+}
+
+std::string NativeProgram::signature(const FunctionJit& f, int32_t region, const Box& box) const {
+  const Region& r = *f.regions[static_cast<size_t>(region)].region;
+  std::string ops = fmt::format("{}/{}/{}", program_->module().name, f.view->f.name, region);
+  for (const Segment& s : r.segments)
+    for (int32_t i = s.begin; i < s.end; ++i) ops += f.view->at(i).text;
+  const std::string values = jit::to_string(box, r, f.view->dims());
+  return fmt::format("jit_cache_{:08x}{}{}", display_hash(ops), values.empty() ? "" : "_", values);
+}
+
+// "jit_1920x1080": where the box fixes exactly the last two of an image's symbols, height before width.
+std::string NativeProgram::alias(const FunctionJit& f, int32_t region, const Box& box) const {
+  const Region& r = *f.regions[static_cast<size_t>(region)].region;
+  for (Reg in : r.inputs) {
+    const TensorType& t = f.view->type(in);
+    if (t.unknown_rank || t.shape.size() != 4) continue;
+    auto value = [&](Dim d) -> int64_t {
+      if (d.is_const()) return d.value();
+      if (!d.is_symbol()) return -1;
+      const auto at = std::find(r.symbols.begin(), r.symbols.end(), d.symbol());
+      if (at == r.symbols.end()) return -1;
+      const Extent& e = box.extents[static_cast<size_t>(at - r.symbols.begin())];
+      return e.min == e.max ? e.min : -1;
+    };
+    const int64_t h = value(t.shape[2]), w = value(t.shape[3]);
+    if (h < 0 || w < 0 || (t.shape[2].is_const() && t.shape[3].is_const())) continue;
+    return fmt::format("jit_{}x{}", w, h);
+  }
+  return {};
+}
+
+void NativeProgram::publish(FunctionJit& f, int32_t region, Entry e, int tier) {
+  RegionJit& r = f.regions[static_cast<size_t>(region)];
+  if (!e.entry) e.entry = std::make_shared<RegionEntry>();
+  e.entry->box = e.box.extents;
+  e.entry->tier = tier;
+  e.entry->name = signature(f, region, e.box);
+  e.entry->last_hit.store(ticks_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  if (tier == 2) e.alias = alias(f, region, e.box);
+  std::erase_if(r.entries, [&](const Entry& old) { return old.box == e.box; });
+  event(JitEventKind::kPatched, fmt::format("{} (tier {}{})", e.entry->name, tier, e.shared ? ", shares code" : ""));
+  const auto at = std::find_if(r.entries.begin(), r.entries.end(), [&](const Entry& other) { return narrower(e.box, other.box); });
+  r.entries.insert(at, std::move(e));
+  make_room(f, region);
+  republish(f, region);
+}
+
+void NativeProgram::republish(FunctionJit& f, int32_t region) {
+  std::vector<std::shared_ptr<const RegionEntry>> entries;
+  for (const Entry& e : f.regions[static_cast<size_t>(region)].entries) entries.push_back(e.entry);
+  f.table->publish(static_cast<size_t>(region), std::move(entries));
+}
+
+int64_t NativeProgram::code_bytes() const {
+  std::vector<const void*> seen;
+  int64_t bytes = 0;
+  for (const auto& f : functions_)
+    if (f)
+      for (const RegionJit& r : f->regions)
+        for (const Entry& e : r.entries) {
+          const void* image = e.entry->image.get();
+          if (!image || std::find(seen.begin(), seen.end(), image) != seen.end()) continue;
+          seen.push_back(image);
+          bytes += e.code_bytes;
+        }
+  return bytes;
+}
+
+// Entries of tier 2 go that weren't used for the longest time: of this region while there are too many, of any while the code is too large.
+void NativeProgram::make_room(FunctionJit& f, int32_t region) {
+  auto evict = [&](FunctionJit& owner, int32_t index, size_t k) {
+    RegionJit& r = owner.regions[static_cast<size_t>(index)];
+    event(JitEventKind::kEvicted, r.entries[k].entry->name);
+    r.trigger->drop_entry(r.entries[k].box);
+    r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(k));
+    ++evicted_;
+  };
+  auto oldest = [](const RegionJit& r) {
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < r.entries.size(); ++k)
+      if (r.entries[k].entry->tier == 2 && (best == SIZE_MAX || r.entries[k].entry->last_hit.load() < r.entries[best].entry->last_hit.load())) best = k;
+    return best;
+  };
+  RegionJit& here = f.regions[static_cast<size_t>(region)];
+  while (here.entries.size() > kMostEntries) evict(f, region, oldest(here));
+  while (options_.cache_bytes && code_bytes() > options_.cache_bytes) {
+    FunctionJit* owner = nullptr;
+    int32_t index = 0;
+    size_t entry = 0;
+    int64_t when = INT64_MAX;
+    for (const auto& g : functions_)
+      for (size_t i = 0; g && i < g->regions.size(); ++i)
+        if (const size_t k = oldest(g->regions[i]); k != SIZE_MAX && g->regions[i].entries[k].entry->last_hit.load() < when) {
+          owner = g.get();
+          index = static_cast<int32_t>(i);
+          entry = k;
+          when = g->regions[i].entries[k].entry->last_hit.load();
+        }
+    if (!owner) return;
+    evict(*owner, index, entry);
+    if (owner != &f || index != region) republish(*owner, index);
+  }
+}
+
+void NativeProgram::retire_all() {
+  if (!at_home()) return;
+  jit_->queue().post(owner_, Urgency::kNormal, [this] {
+    std::lock_guard lock(mutex_);
+    failure_.clear();
+    failed_.store(false, std::memory_order_release);
+    for (size_t f = 0; f < functions_.size(); ++f) {
+      if (!functions_[f]) continue;
+      for (size_t r = 0; r < functions_[f]->regions.size(); ++r) {
+        RegionJit& region = functions_[f]->regions[r];
+        std::vector<std::pair<Box, int>> boxes;
+        for (const Entry& e : region.entries) boxes.emplace_back(e.box, e.entry->tier);
+        region.entries.clear();
+        republish(*functions_[f], static_cast<int32_t>(r));
+        event(JitEventKind::kRetired, fmt::format("{}: {} entries", region_name(*functions_[f], static_cast<int32_t>(r)), boxes.size()));
+        if (boxes.empty()) boxes.emplace_back(Box{std::vector<Extent>(region.region->symbols.size())}, 1);
+        for (auto& [box, tier] : boxes) request(static_cast<int32_t>(f), static_cast<int32_t>(r), box, tier);
+      }
+    }
+  });
+}
+
+}  // namespace msvm::jit

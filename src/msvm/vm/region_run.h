@@ -1,0 +1,41 @@
+// One run of a region in native code. Private to the room.
+#pragma once
+#include "msvm/vm/machine.h"
+
+namespace msvm::vm {
+
+class RegionRun : Machine {
+ public:
+  RegionRun(RunContext& context, Frame& frame, int32_t region)
+      : Machine(context, frame), region_(region), info_(f_.regions[static_cast<size_t>(region)]), state_(frame.regions[static_cast<size_t>(region)]) {}
+  ~RegionRun() {
+    if (x_.hazard) x_.hazard->snapshot.store(nullptr, std::memory_order_release);
+  }
+  RegionRun(const RegionRun&) = delete;
+  RegionRun& operator=(const RegionRun&) = delete;
+
+  enum class Outcome : uint8_t { kServed, kInterpret, kFailed };
+  /// Calls `before_step` with each instruction that does work. kInterpret: nothing serves these sizes, or what would can't have its
+  /// memory; nothing has been done that the interpreter doesn't do again. kFailed: `status` and `instr` say what and where.
+  Outcome run(FunctionRef<void(int32_t)> before_step, Status& status, int32_t& instr);
+  const RegionEntry* entry() const { return plan_->entry; }
+  int64_t executed() const { return executed_; }  // instructions, as limits count them
+
+ private:
+  const RegionEntry* find_entry(const RegionSnapshot& snapshot) const;
+  RegionPlan* known_plan(const RegionSnapshot& snapshot);
+  RegionPlan& fresh_plan();
+  Status make_plan(const RegionSnapshot& snapshot, int32_t& instr);
+  void add_group_sizes(RegionPlan& plan, RegionPlan::Step& step);
+  int64_t value_of(const RegionSize& size) const;
+  Status put_in_place();
+  void run_group(const RegionPlan::Step& step);
+
+  const int32_t region_;
+  const RegionInfo& info_;
+  RegionState& state_;
+  RegionPlan* plan_ = nullptr;
+  int64_t executed_ = 0;
+};
+
+}  // namespace msvm::vm
