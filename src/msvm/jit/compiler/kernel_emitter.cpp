@@ -162,6 +162,7 @@ llvm::Function* emit_kernel(llvm::Module& module, const loops::Kernel& kernel, j
   f->addFnAttr(llvm::Attribute::NoUnwind);
   f->addFnAttr("no-builtins");
   f->addFnAttr("frame-pointer", "none");
+  f->addFnAttr("tune-cpu", isa == jit::ImageIsa::kAvx512 ? "x86-64-v4" : "x86-64-v3");
   if (isa == jit::ImageIsa::kAvx512) {
     f->addFnAttr("prefer-vector-width", "512");
     f->addFnAttr("min-legal-vector-width", "512");
