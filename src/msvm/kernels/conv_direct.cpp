@@ -309,14 +309,14 @@ double nhwc_first_work(const KernelCall& call) {
 }  // namespace
 
 void add_conv_direct_kernels(KernelList& list) {
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_pointwise", "avx512_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0178, .default_overhead_ns = 300});
-  add_conv_kernel(list, "avx512_conv_f32_nhwc", "avx512_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_first", "avx512_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.018, .default_overhead_ns = 500});
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_narrow", "avx512_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.024, .default_overhead_ns = 400});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_pointwise", "avx2_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0187, .default_overhead_ns = 300});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc", "avx2_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.019, .default_overhead_ns = 400});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_first", "avx2_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.019, .default_overhead_ns = 500});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_narrow", "avx2_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.025, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_pointwise", "avx512_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0178, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc", "avx512_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_first", "avx512_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.018, .default_overhead_ns = 500});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_narrow", "avx512_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .packed_inputs = 0b10, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.024, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_pointwise", "avx2_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0187, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc", "avx2_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.019, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_first", "avx2_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.019, .default_overhead_ns = 500});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_narrow", "avx2_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .packed_inputs = 0b10, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.025, .default_overhead_ns = 400});
 }
 
 }  // namespace msvm

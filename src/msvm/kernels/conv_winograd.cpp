@@ -153,8 +153,8 @@ double winograd_work(const KernelCall& call) {
 }  // namespace
 
 void add_conv_winograd_kernels(KernelList& list) {
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_winograd", "avx512_fused_conv_f32_nhwc_winograd", {.run = fast_winograd<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .accepts = winograd_fits, .work = winograd_work, .default_ns_per_work = 0.02, .default_overhead_ns = 400});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_winograd", "avx2_fused_conv_f32_nhwc_winograd", {.run = fast_winograd<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .accepts = winograd_fits, .work = winograd_work, .default_ns_per_work = 0.022, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_winograd", "avx512_fused_conv_f32_nhwc_winograd", {.run = fast_winograd<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .packed_inputs = 0b10, .accepts = winograd_fits, .work = winograd_work, .default_ns_per_work = 0.02, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_winograd", "avx2_fused_conv_f32_nhwc_winograd", {.run = fast_winograd<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .packed_inputs = 0b10, .accepts = winograd_fits, .work = winograd_work, .default_ns_per_work = 0.022, .default_overhead_ns = 400});
 }
 
 }  // namespace msvm
