@@ -23,6 +23,7 @@ struct PassContext {
   X(layout, "tensors between convolutions lie channels-last")                                                               \
   X(concat, "calls write straight into their part of a Concat along channels")                                              \
   X(grow, "a tensor that a loop appends to keeps its storage")                                                              \
+  X(order, "calls move down to their first reader where that lets less memory live")                                        \
   X(in_place, "results are marked to take the buffer of an operand that dies")
 
 #define X(name, doc) void name##_pass(ValueGraph& g, const PassContext& context);
