@@ -16,6 +16,7 @@ struct PassContext {
   X(fold, "operators and views of constants become constants")                                                              \
   X(cse, "equal calls and views become one")                                                                                \
   X(normalization, "layer normalisation spelt out in parts becomes one call")                                               \
+  X(attention, "products with softmax between them become one call")                                                        \
   X(affine, "batch normalisation and per-channel factors go into the weights of the convolution or product before")         \
   X(padding, "Pad with zeros goes into the convolution behind it")                                                          \
   X(epilogue, "bias, residual and activations go into msvm.Conv and msvm.MatMul")                                           \
