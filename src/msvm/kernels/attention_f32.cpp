@@ -91,7 +91,20 @@ Status open_mask(KernelCall& call, Mask& out) {
   return {};
 }
 
-Status run_attention(KernelCall& call, Isa isa) {
+// Weights of one query in the order of the operator: the reference's bits. Scores beyond `shown` are hidden.
+void weights_in_order(float* s, const float* mask, int64_t mask_step, int64_t shown, int64_t n) {
+  constexpr float kHidden = -std::numeric_limits<float>::infinity();
+  float top = kHidden, sum = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    s[j] = j >= shown ? kHidden : mask ? s[j] + mask[j * mask_step] : s[j];
+    top = s[j] > top || std::isnan(s[j]) ? s[j] : top;
+  }
+  for (int64_t j = 0; j < n; ++j) sum += s[j] = top == kHidden ? 0.0f : std::exp(s[j] - top);
+  for (int64_t j = 0; j < n && top != kHidden; ++j) s[j] /= sum;
+}
+
+// `in_order`: sums of weights as the operator declares them.
+Status run_attention(KernelCall& call, Isa isa, bool in_order) {
   const GemmKernels& g = *gemm_kernels(isa);
   const RowKernels& rows = *row_kernels(isa);
   Views s;
@@ -146,6 +159,10 @@ Status run_attention(KernelCall& call, Isa isa) {
       gemm_block(g, t, 0, n, 0, seen);
       for (int64_t r = 0; r < n; ++r) {
         const int64_t shown = causal ? std::min(seen, first + r + 1) : seen;
+        if (in_order) {
+          weights_in_order(scores + r * row, mask.row(b, h, first + r), mask.steps[3], shown, seen);
+          continue;
+        }
         sums[r] = rows.exponentials(scores + r * row, mask.row(b, h, first + r), mask.steps[3], shown);
         std::fill(scores + r * row + shown, scores + r * row + seen, 0.0f);
       }
@@ -156,15 +173,15 @@ Status run_attention(KernelCall& call, Isa isa) {
       if (pack_values) u.packed_b(values), u.b_panel = total * kPanel;
       u.c = out, u.c_row = s.y.row_step;
       gemm_block(g, u, 0, n, 0, value_size);
-      for (int64_t r = 0; r < n; ++r)
+      for (int64_t r = 0; r < n && !in_order; ++r)
         if (sums[r] != 0) rows.scale(out + r * s.y.row_step, 1.0f / sums[r], value_size);
     }
   });
 }
 
-template <Isa kIsa>
+template <Isa kIsa, bool kInOrder>
 Status fast_attention(KernelCall& call) {
-  return run_attention(call, kIsa);
+  return run_attention(call, kIsa, kInOrder);
 }
 
 double attention_multiply_adds(const KernelCall& call) {
@@ -176,9 +193,14 @@ double attention_multiply_adds(const KernelCall& call) {
 
 void add_attention_f32_kernels(KernelList& list) {
   KernelInfo k{.op = "Attention", .dtypes = bit(DType::kF32), .strict_order = false, .accepts = attention_fits, .work = attention_multiply_adds, .default_overhead_ns = 500};
-  k.name = "avx512_attention_f32", k.run = fast_attention<Isa::kAvx512>, k.isa = Isa::kAvx512, k.default_ns_per_work = 0.025;
+  k.name = "avx512_attention_f32", k.run = fast_attention<Isa::kAvx512, false>, k.isa = Isa::kAvx512, k.default_ns_per_work = 0.025;
   list.push_back(k);
-  k.name = "avx2_attention_f32", k.run = fast_attention<Isa::kAvx2>, k.isa = Isa::kAvx2, k.default_ns_per_work = 0.03;
+  k.name = "avx2_attention_f32", k.run = fast_attention<Isa::kAvx2, false>, k.isa = Isa::kAvx2, k.default_ns_per_work = 0.03;
+  list.push_back(k);
+  k.strict_order = true, k.default_ns_per_work = 0.2;
+  k.name = "avx2_attention_f32_in_order", k.run = fast_attention<Isa::kAvx2, true>;
+  list.push_back(k);
+  k.name = "avx512_attention_f32_in_order", k.run = fast_attention<Isa::kAvx512, true>, k.isa = Isa::kAvx512, k.default_ns_per_work = 0.19;
   list.push_back(k);
 }
 
