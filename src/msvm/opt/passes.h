@@ -21,6 +21,7 @@ struct PassContext {
   X(padding, "Pad with zeros goes into the convolution behind it")                                                          \
   X(epilogue, "bias, residual and activations go into msvm.Conv and msvm.MatMul")                                           \
   X(pointwise, "groups of elementwise operators become msvm.Pointwise")                                                     \
+  X(upsample, "convolutions read what a Resize would repeat")                                                               \
   X(layout, "tensors between convolutions lie channels-last")                                                               \
   X(concat, "calls write straight into their part of a Concat along channels")                                              \
   X(grow, "a tensor that a loop appends to keeps its storage")                                                              \
