@@ -19,6 +19,7 @@ struct PassContext {
   X(attention, "products with softmax between them become one call")                                                        \
   X(affine, "batch normalisation and per-channel factors go into the weights of the convolution or product before")         \
   X(padding, "Pad with zeros goes into the convolution behind it")                                                          \
+  X(split, "1x1 convolutions over a Concat with enlarged parts become sums: those of such parts come before the Resize")    \
   X(epilogue, "bias, residual and activations go into msvm.Conv and msvm.MatMul")                                           \
   X(pointwise, "groups of elementwise operators become msvm.Pointwise")                                                     \
   X(upsample, "convolutions read what a Resize would repeat")                                                               \
