@@ -82,9 +82,10 @@ Result<std::shared_ptr<Executable>> Engine::load(std::shared_ptr<const VerifiedM
   auto impl = std::make_unique<Executable::Impl>();
   impl->engine = shared_from_this();
   impl->devices = &impl_->devices;
+  RawConstants raw = module.use_count() == 1 ? RawConstants(module->module()) : RawConstants();  // another holder may read them
   MSVM_ASSIGN_OR_RETURN(impl->program, Program::create(std::move(module)));
   if (jit.jit_level > 0) impl->native = impl_->jit->add(impl->program, jit);
-  impl->weights = std::make_unique<PackedWeights>(impl->program->module(), impl_->devices.pool);
+  impl->weights = std::make_unique<PackedWeights>(impl->program->module(), std::move(raw), impl_->devices.pool);
   return std::make_shared<Executable>(std::move(impl));
 }
 

@@ -1,6 +1,7 @@
 // The public C++ API: load -> verify -> run. The one place where the parts are wired.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,9 +56,14 @@ struct CallExplanation {
 class Executable {
  public:
   ~Executable();
+  /// With the bytes of all constants: those that were given back after packing are there again, and stay.
   const VerifiedModule& verified() const;
   const Module& module() const { return verified().module(); }
-  const Function& function(int32_t index = 0) const { return module().functions[static_cast<size_t>(index)]; }
+  // Parts of it that leave the constants alone.
+  const std::vector<Function>& functions() const;
+  const Function& function(int32_t index = 0) const { return functions()[static_cast<size_t>(index)]; }
+  const DimContext& dims() const;
+  const std::map<std::string, std::string>& metadata() const;
   /// By position. Inputs may be any strides (copied if the program wants dense ones).
   Result<std::vector<Value>> run(std::span<const Value> inputs, int32_t function = 0);
   /// The same into a vector that is used again and again: no malloc once the program is in its steady state.

@@ -55,10 +55,16 @@ void Executable::Impl::give(PooledSession* s, int32_t function) {
 Executable::Executable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Executable::~Executable() = default;
 
-const VerifiedModule& Executable::verified() const { return impl_->program->verified(); }
+const VerifiedModule& Executable::verified() const {
+  impl_->weights->keep_all_raw();
+  return impl_->program->verified();
+}
+const std::vector<Function>& Executable::functions() const { return impl_->program->module().functions; }
+const DimContext& Executable::dims() const { return *impl_->program->module().dims; }
+const std::map<std::string, std::string>& Executable::metadata() const { return impl_->program->module().metadata; }
 
 Status Executable::run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function) {
-  if (function < 0 || static_cast<size_t>(function) >= module().functions.size()) return invalid_argument(fmt::format("there is no function {}", function));
+  if (function < 0 || static_cast<size_t>(function) >= functions().size()) return invalid_argument(fmt::format("there is no function {}", function));
   const Function& f = this->function(function);
   std::vector<Value> dense;  // strided inputs become dense once, at the border
   for (size_t k = 0; k < inputs.size() && k < f.inputs.size(); ++k) {
@@ -107,7 +113,7 @@ void Executable::set_limits(Limits limits) {
 std::vector<InstrProfile> Executable::profile(int32_t function) const {
   std::lock_guard lock(impl_->mutex);
   std::vector<InstrProfile> sum;
-  if (function < 0 || static_cast<size_t>(function) >= module().functions.size()) return sum;
+  if (function < 0 || static_cast<size_t>(function) >= functions().size()) return sum;
   for (const auto& s : impl_->all) {
     const auto& p = s->profiles[static_cast<size_t>(function)];
     sum.resize(std::max(sum.size(), p.size()));
