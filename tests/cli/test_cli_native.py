@@ -22,7 +22,7 @@ b0:
   OP_CALL Add(R3, R0) -> R4                     ; model.py:5
   TENSOR_FREE R3
   R5 "z" = TENSOR_ALLOC [N, 3, H, W], f32, CPU(0)
-  OP_CALL MaxPool(R4) -> R5 {kernel: [3, 3], pads: [1, 1, 1, 1]}   ; model.py:6
+  OP_CALL MaxPool(R4) -> R5 {kernel_shape: [3, 3], pads: [1, 1, 1, 1]}   ; model.py:6
   TENSOR_FREE R4
   RETURN R5
 """
