@@ -172,6 +172,11 @@ class PyExecutable {
     for (const auto& [key, value] : executable_->module().metadata) out[text(key)] = text(value);
     return out;
   }
+  nb::str jit_info() const { return text(to_text(executable_->jit_view())); }
+  void drain_jit() {
+    nb::gil_scoped_release release;
+    engine_->drain_jit();
+  }
   const Function& function() const { return executable_->function(); }
   Executable& executable() { return *executable_; }
 
@@ -222,6 +227,7 @@ class PyExecutable {
     d["in_place"] = c.in_place;
     d["checks"] = c.checks;
     d["copied_bytes"] = c.copied_bytes;
+    d["native_regions"] = c.native_regions;
     return d;
   }
 
@@ -268,6 +274,8 @@ NB_MODULE(_core, m) {
       .def("profile", &PyExecutable::profile)
       .def("set_profiling", [](PyExecutable& e, bool on) { e.executable().set_profiling(on); })
       .def("counters", &PyExecutable::counters)
+      .def("jit_info", &PyExecutable::jit_info)
+      .def("drain_jit", &PyExecutable::drain_jit)
       .def("set_limits",
            [](PyExecutable& e, int64_t bytes, int64_t instructions, double seconds) {
              if (bytes < 0 || instructions < 0 || !(seconds >= 0)) raise(invalid_argument("limits are not negative; 0 = no limit"));
@@ -286,6 +294,11 @@ NB_MODULE(_core, m) {
   m.def("load", [](const nb::bytes& path, int threads, int opt) { return make(read_any, path_of(path), threads, opt); }, nb::arg("path"), nb::arg("num_threads") = 0, nb::arg("opt") = 0);
   m.def("load_onnx", [](const nb::bytes& path, int threads, int opt) { return make(import_onnx_file, path_of(path), threads, opt); }, nb::arg("path"), nb::arg("num_threads") = 0, nb::arg("opt") = 1);
   m.def("disassemble", [](const nb::bytes& path) { return text(disassemble(unwrap(read_to_show(path_of(path))), {.max_inline_bytes = 256})); }, nb::arg("path"));
+  // The engines outlive everything; their JIT threads must not outlive what they use.
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    nb::gil_scoped_release release;
+    for (const auto& [threads, engine] : engines()) engine->stop_jit();
+  }));
   m.def("memory_stats", [] {
     int64_t in_use = 0, reserved = 0, peak = 0;
     double fragmentation = 0;

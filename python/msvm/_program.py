@@ -64,8 +64,12 @@ class Program:
         return self._core.profile()
 
     def counters(self) -> dict[str, int]:
-        """Runs, failed runs, instructions, calls, allocations since the program was loaded."""
+        """Runs, failed runs, instructions, calls, allocations, native regions since the program was loaded."""
         return self._core.counters()
+
+    def jit_info(self) -> str:
+        """Regions, their native code and its hits, what was fused, hit rates: as text."""
+        return self._core.jit_info()
 
     def set_limits(self, max_bytes: int = 0, max_instructions: int = 0, max_seconds: float = 0.0) -> None:
         """Bytes of live tensors, instructions and wall time that a run may use; 0 = no limit."""

@@ -108,6 +108,7 @@ Status Engine::load_bundle(const std::string& path, bool trust_native) {
   impl_->jit->queue().something_changed();  // what failed may be there now
   return {};
 }
+void Engine::stop_jit() { impl_->jit->queue().stop(); }
 BufferPool& Engine::pool() { return impl_->devices.pool; }
 
 std::shared_ptr<const CapabilityDb> Engine::capability_db(Device device) const {

@@ -110,6 +110,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// Code that programs take from a file instead of having it compiled. It must come from Executable::write_bundle() of the same build,
   /// and be signed with this user's key unless `trust_native`: native code is run as it is.
   Status load_bundle(const std::string& path, bool trust_native = false);
+  /// No code is made from now on. For the end of the program, before what its threads use goes.
+  void stop_jit();
   /// Fresh dense host memory for an input.
   Result<TensorValue> allocate(DType dtype, std::span<const int64_t> shape);
 

@@ -19,26 +19,6 @@
 namespace msvm::testing {
 namespace {
 
-/// |found - expected| <= 1e-4 * (1 + the greatest |expected| of the tensor): some dozen operators, each of which may round differently.
-constexpr double kTolerance = 1e-4;
-
-::testing::AssertionResult near(const Value& expected, const Value& found, double tolerance = kTolerance) {
-  const auto* a = std::get_if<TensorValue>(&expected);
-  const auto* b = std::get_if<TensorValue>(&found);
-  if (!a || !b) return to_text(expected) == to_text(found) ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << to_text(expected) << " != " << to_text(found);
-  if (a->meta.dtype != b->meta.dtype || a->meta.dims().size() != b->meta.dims().size() || !std::equal(a->meta.dims().begin(), a->meta.dims().end(), b->meta.dims().begin()))
-    return ::testing::AssertionFailure() << to_string(a->meta) << " != " << to_string(b->meta);
-  const std::vector<double> x = elements(expected), y = elements(found);
-  double greatest = 0;
-  for (double v : x)
-    if (std::isfinite(v)) greatest = std::max(greatest, std::fabs(v));
-  for (size_t k = 0; k < x.size(); ++k) {
-    const bool same = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k])) || std::fabs(x[k] - y[k]) <= tolerance * (1 + greatest);
-    if (!same) return ::testing::AssertionFailure() << "element " << k << " of " << to_string(a->meta) << ": " << x[k] << " != " << y[k];
-  }
-  return ::testing::AssertionSuccess();
-}
-
 std::shared_ptr<const VerifiedModule> optimized(Module m, const OptOptions& options = {}) {
   auto r = verify_and_optimize(std::move(m), options);
   EXPECT_TRUE(r.ok()) << r.status().message();
@@ -65,14 +45,6 @@ std::string to_text(const OptOptions& o) {
 unsigned seeds(unsigned usual) {
   const char* more = std::getenv("MSVM_SEEDS");
   return more ? static_cast<unsigned>(std::atoi(more)) : usual;
-}
-
-TensorValue random_tensor(Engine& engine, const std::vector<int64_t>& shape, std::mt19937& random) {
-  auto t = engine.allocate(DType::kF32, shape);
-  EXPECT_TRUE(t.ok()) << t.status().message();
-  auto* p = reinterpret_cast<float*>(t->meta.data);
-  for (int64_t k = 0; k < t->meta.elements(); ++k) p[k] = static_cast<float>(std::uniform_real_distribution<double>(-2, 2)(random));
-  return *t;
 }
 
 std::vector<std::string> files() {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +27,11 @@ std::string to_text(const std::vector<Value>& values);
 
 Value tensor(Engine& engine, std::string_view text);
 std::vector<double> elements(const Value& v);
+
+/// |found - expected| <= tolerance * (1 + the greatest |expected| of the tensor): 1e-4 for some dozen operators, each of which may round
+/// differently. NaN equals NaN.
+::testing::AssertionResult near(const Value& expected, const Value& found, double tolerance = 1e-4);
+/// f32, in [-2, 2).
+TensorValue random_tensor(Engine& engine, const std::vector<int64_t>& shape, std::mt19937& random);
 
 }  // namespace msvm::testing

@@ -186,6 +186,31 @@ Value tensor(Engine& engine, std::string_view text) {
   return v ? *v : Value();
 }
 
+::testing::AssertionResult near(const Value& expected, const Value& found, double tolerance) {
+  const auto* a = std::get_if<TensorValue>(&expected);
+  const auto* b = std::get_if<TensorValue>(&found);
+  if (!a || !b) return to_text(expected) == to_text(found) ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << to_text(expected) << " != " << to_text(found);
+  if (a->meta.dtype != b->meta.dtype || a->meta.dims().size() != b->meta.dims().size() || !std::equal(a->meta.dims().begin(), a->meta.dims().end(), b->meta.dims().begin()))
+    return ::testing::AssertionFailure() << to_string(a->meta) << " != " << to_string(b->meta);
+  const std::vector<double> x = elements(expected), y = elements(found);
+  double greatest = 0;
+  for (double v : x)
+    if (std::isfinite(v)) greatest = std::max(greatest, std::fabs(v));
+  for (size_t k = 0; k < x.size(); ++k) {
+    const bool same = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k])) || std::fabs(x[k] - y[k]) <= tolerance * (1 + greatest);
+    if (!same) return ::testing::AssertionFailure() << "element " << k << " of " << to_string(a->meta) << ": " << x[k] << " != " << y[k];
+  }
+  return ::testing::AssertionSuccess();
+}
+
+TensorValue random_tensor(Engine& engine, const std::vector<int64_t>& shape, std::mt19937& random) {
+  auto t = engine.allocate(DType::kF32, shape);
+  EXPECT_TRUE(t.ok()) << t.status().message();
+  auto* p = reinterpret_cast<float*>(t->meta.data);
+  for (int64_t k = 0; k < t->meta.elements(); ++k) p[k] = static_cast<float>(std::uniform_real_distribution<double>(-2, 2)(random));
+  return *t;
+}
+
 std::vector<double> elements(const Value& v) {
   const TensorMeta& m = std::get<TensorValue>(v).meta;
   std::vector<double> out;

@@ -15,6 +15,8 @@ using namespace lowering;
 
 constexpr int kSideBySide = 4;  // groups back that a group is tried with although no tensor connects them
 
+constexpr size_t kMostMembers = 64;  // more save nothing that counts, and each is looked at again for every further one
+
 struct Candidate {
   std::vector<int32_t> members;  // ascending
   LoweredGroup lowered;
@@ -24,8 +26,16 @@ struct Candidate {
 class Lowering {
  public:
   Lowering(const FunctionView& view, const Region& region, const LowerOptions& options)
-      : v_(view), region_(region), options_(options), uses_(view), context_{view, uses_, options_, {}}, why_(view.instrs.size()), of_(view.instrs.size(), -1) {
-    context_.loops.resize(view.instrs.size());
+      : v_(view), region_(region), options_(options), uses_(view, region), context_{view, uses_, options_, {}} {
+    // Blocks that follow each other need not be numbered so.
+    int32_t end = 0;
+    first_ = INT32_MAX;
+    for (const Segment& s : region.segments) {
+      first_ = std::min(first_, s.begin);
+      end = std::max(end, s.end);
+    }
+    why_.resize(static_cast<size_t>(end - first_));
+    of_.assign(why_.size(), -1);
   }
 
   LoweredRegion lower() {
@@ -39,24 +49,27 @@ class Lowering {
   }
 
  private:
+  size_t at(int32_t instruction) const { return static_cast<size_t>(instruction - first_); }
+
   void add(int32_t i, size_t first) {
     if (!options_.graph_kernel) {
-      why_[static_cast<size_t>(i)] = "graph kernels are off";
+      why_[at(i)] = "graph kernels are off";
       return;
     }
     std::string why;
-    context_.loops[static_cast<size_t>(i)] = call_loops(v_, v_.at(i), options_, why);
-    if (!context_.loops[static_cast<size_t>(i)]) {
-      why_[static_cast<size_t>(i)] = std::move(why);
+    auto loops = call_loops(v_, v_.at(i), options_, why);
+    if (!loops) {
+      why_[at(i)] = std::move(why);
       return;
     }
+    context_.loops.emplace(i, std::move(*loops));
     std::vector<size_t> sources = groups_read(i, first);
     if (sources.size() > 1 && join(sources, i, why)) return;
     for (size_t k = sources.size(); k-- > 0;)
       if (join({sources[k]}, i, why)) return;
-    why_[static_cast<size_t>(i)] = why;
+    why_[at(i)] = why;
     std::string alone;
-    if (!join({}, i, alone) && why.empty()) why_[static_cast<size_t>(i)] = std::move(alone);
+    if (!join({}, i, alone) && why.empty()) why_[at(i)] = std::move(alone);
   }
 
   /// Groups from `first` on whose results the call reads, ascending.
@@ -64,9 +77,9 @@ class Lowering {
     std::vector<size_t> found;
     for (Reg r : v_.at(i).uses) {
       if (r == kNoReg) continue;
-      for (const Touch& t : uses_.touches(uses_.root(r))) {
-        if (t.instruction >= i || !t.writes) continue;
-        const int32_t g = of_[static_cast<size_t>(t.instruction)];
+      for (int32_t writer : uses_.writers(uses_.root(r))) {
+        if (writer >= i) break;
+        const int32_t g = of_[at(writer)];
         if (g >= static_cast<int32_t>(first)) found.push_back(static_cast<size_t>(g));
       }
     }
@@ -81,6 +94,7 @@ class Lowering {
     for (size_t g : sources) members.insert(members.end(), groups_[g].members.begin(), groups_[g].members.end());
     if (call >= 0) members.push_back(call);
     std::sort(members.begin(), members.end());
+    if (members.size() > kMostMembers) return why = "too many calls for one kernel", false;
     if (const int32_t o = uses_.obstacle(members); o >= 0) {
       why = fmt::format("instruction {} ({}) must come between", o, v_.at(o).op == Opcode::kOpCall ? v_.at(o).text : std::string(instr_info(v_.at(o).op).mnemonic));
       return false;
@@ -88,7 +102,7 @@ class Lowering {
     auto lowered = lower_group(context_, members, why);
     if (!lowered) return false;
     for (size_t g : sources) groups_[g].alive = false;
-    for (int32_t m : members) of_[static_cast<size_t>(m)] = static_cast<int32_t>(groups_.size());
+    for (int32_t m : members) of_[at(m)] = static_cast<int32_t>(groups_.size());
     groups_.push_back({std::move(members), std::move(*lowered)});
     return true;
   }
@@ -127,8 +141,8 @@ class Lowering {
       if (pays(c)) kept.push_back(&c);
       else
         for (int32_t m : c.members) {
-          of_[static_cast<size_t>(m)] = -1;
-          if (why_[static_cast<size_t>(m)].empty()) why_[static_cast<size_t>(m)] = "nothing to do with it: its own kernel serves as well";
+          of_[at(m)] = -1;
+          if (why_[at(m)].empty()) why_[at(m)] = "nothing to do with it: its own kernel serves as well";
         }
     }
     std::sort(kept.begin(), kept.end(), [](const Candidate* a, const Candidate* b) { return a->members.back() < b->members.back(); });
@@ -137,11 +151,11 @@ class Lowering {
       out.groups.push_back(c->lowered.group);
       out.program.kernels.push_back(c->lowered.kernel);
       out.notes.push_back(note(*c));
-      for (int32_t m : c->members) why_[static_cast<size_t>(m)].clear();
+      for (int32_t m : c->members) why_[at(m)].clear();
     }
     for (const Segment& s : region_.segments)
       for (int32_t i = s.begin; i < s.end; ++i)
-        if (!why_[static_cast<size_t>(i)].empty()) out.why_not.push_back({i, why_[static_cast<size_t>(i)]});
+        if (!why_[at(i)].empty()) out.why_not.push_back({i, why_[at(i)]});
     std::sort(out.why_not.begin(), out.why_not.end(), [](const NotFused& a, const NotFused& b) { return a.instruction < b.instruction; });
     return out;
   }
@@ -161,8 +175,9 @@ class Lowering {
   const LowerOptions options_;
   const Uses uses_;
   GroupContext context_;
-  std::vector<std::string> why_;  // by instruction
-  std::vector<int32_t> of_;       // by instruction: its group
+  int32_t first_ = 0;             // the least instruction of the region
+  std::vector<std::string> why_;  // by instruction from there
+  std::vector<int32_t> of_;       // likewise: its group
   std::vector<Candidate> groups_;
 };
 

@@ -42,4 +42,7 @@ LoweredRegion lower_region(const FunctionView& view, const Region& region, const
 /// share code.
 loops::Program specialise(const LoweredRegion& lowered, const FunctionView& view, const Region& region, const Box& box);
 
+/// Groups with where their pointers and sizes come from, the kernels, and what stays as it is. For reading and for tests.
+std::string to_string(const LoweredRegion& lowered, const FunctionView& view);
+
 }  // namespace msvm::jit

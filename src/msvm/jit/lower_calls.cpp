@@ -49,18 +49,16 @@ const std::unordered_map<std::string_view, Special>& specials() {
       {"ReduceMin", {F | D | H | S | U, Walk::kReduced}}, {"ReduceMean", {F | D, Walk::kReduced}}, {"ReduceL1", {F | D, Walk::kReduced}}, {"ReduceL2", {F | D, Walk::kReduced}},
       {"ReduceSumSquare", {F | D, Walk::kReduced}}, {"ReduceLogSum", {F, Walk::kReduced}}, {"ReduceLogSumExp", {F, Walk::kReduced}},
       {"Softmax", {F, Walk::kRows}}, {"LogSoftmax", {F, Walk::kRows}}, {"LayerNormalization", {F, Walk::kRows}}, {"RMSNormalization", {F, Walk::kRows}},
-      {"LpNormalization", {F, Walk::kRows}},
+      {"LpNormalization", {F, Walk::kRows}}, {"InstanceNormalization", {F, Walk::kRows}}, {"GlobalAveragePool", {F, Walk::kReduced}}, {"GlobalMaxPool", {F, Walk::kReduced}},
   };
   return t;
 }
 
-/// Of a number-only operand the reason matters: native code takes the exponent and the bounds as they are.
+/// Other powers differ from the kernel's in their last bit.
 std::string_view pow_obstacle(const FunctionView& view, const Instr& call) {
   const auto exponent = constant_number(view, call.uses[1]);
-  if (!exponent || view.type(call.uses[1]).dtype != view.type(call.uses[0]).dtype) return "its exponent is no constant number of its dtype";
-  if (exponent->number == 2) return {};
-  if (view.type(call.uses[0]).dtype != DType::kF32) return "a power of this dtype";
-  return exponent->number == 3 ? "the kernel computes this power otherwise" : std::string_view();
+  if (!exponent || view.type(call.uses[1]).dtype != view.type(call.uses[0]).dtype || exponent->number != 2) return "a power other than 2";
+  return {};
 }
 
 std::string_view cast_obstacle(DType from, DType to) {
@@ -105,6 +103,10 @@ uint32_t row_axes(const FunctionView& view, const Instr& call) {
     for (int64_t a : call.attrs.get_ints("axes")) mask |= 1u << normal(a);
     return mask;
   }
+  if (call.text.starts_with("Global") || call.text == "InstanceNormalization") {
+    for (int a = 2; a < rank; ++a) mask |= 1u << a;
+    return mask;
+  }
   const int64_t axis = normal(call.attrs.get_int("axis", -1));
   if (call.text == "LayerNormalization" || call.text == "RMSNormalization")
     for (int64_t a = axis; a < rank; ++a) mask |= 1u << a;
@@ -113,6 +115,7 @@ uint32_t row_axes(const FunctionView& view, const Instr& call) {
 }
 
 bool tensors_fit(const FunctionView& view, const Instr& call, std::string& why) {
+  if (call.attrs.get_int("fusion", 1) == 0) return why = "fusion: 0", false;
   for (const auto* list : {&call.uses, &call.outs})
     for (Reg r : *list) {
       if (r == kNoReg) continue;
@@ -143,6 +146,7 @@ const loops::Op* single_step(std::string_view op, DType type) {
 
 std::optional<CallLoops> call_loops(const FunctionView& view, const Instr& call, const LowerOptions& options, std::string& why) {
   if (!call.defs.empty() || call.outs.size() != 1 || call.outs[0] == kNoReg) return why = "not one result of known size", std::nullopt;
+  if (call.text == "msvm.Fill" && tensors_fit(view, call, why)) return CallLoops{};
   if (call.uses.empty() || call.uses[0] == kNoReg) return why = "no loop is known for it", std::nullopt;
   const bool absent = std::find(call.uses.begin(), call.uses.end(), kNoReg) != call.uses.end();
   CallLoops loops;
@@ -152,6 +156,7 @@ std::optional<CallLoops> call_loops(const FunctionView& view, const Instr& call,
     const auto row = specials().find(call.text);
     if (row == specials().end()) {
       const OpSchema* schema = find_op(call.text);
+      if (schema && schema->hazards != kNoHazard) return why = "it may fail on values", std::nullopt;
       why = single_step(call.text, DType::kF32) || (schema && schema->op_class == OpClass::kElementwise) ? fmt::format("the kernel for {} has other bits", dtype_name(type)) : "no loop is known for it";
       return std::nullopt;
     }
@@ -160,7 +165,6 @@ std::optional<CallLoops> call_loops(const FunctionView& view, const Instr& call,
   }
   if (!tensors_fit(view, call, why)) return std::nullopt;
   if (absent && call.text != "Clip" && call.text != "LayerNormalization" && call.text != "msvm.Pointwise") return why = "an operand is absent", std::nullopt;
-  if (call.attrs.get_int("fusion", 1) == 0) return why = "fusion: 0", std::nullopt;
   why = obstacle(view, call, options, loops);
   if (!why.empty()) return std::nullopt;
   if (loops.has_rows()) {

@@ -1,16 +1,37 @@
 #include "msvm/jit/lower_graph.h"
 
+#include <bit>
+
 namespace msvm::jit::lowering {
 
 using loops::Op;
 
+namespace {
+
+uint64_t hash_of(const Node& n) {
+  uint64_t h = static_cast<uint64_t>(n.op) * 64 + static_cast<uint64_t>(n.type) * 4 + n.row;
+  auto mix = [&](uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15u, h ^= h >> 29; };
+  mix(static_cast<uint64_t>(n.tensor));
+  for (const Ref& r : n.operands) mix(static_cast<uint64_t>(r.kind) << 32 ^ static_cast<uint32_t>(r.node)), mix(std::bit_cast<uint64_t>(r.number)), mix(static_cast<uint64_t>(r.integer));
+  return h;
+}
+
+/// Bit by bit, so that 0 isn't -0 and NaN is itself.
+bool same(const Ref& a, const Ref& b) { return a.kind == b.kind && a.node == b.node && std::bit_cast<uint64_t>(a.number) == std::bit_cast<uint64_t>(b.number) && a.integer == b.integer; }
+bool same(const Node& a, const Node& b) {
+  return a.op == b.op && a.type == b.type && a.tensor == b.tensor && a.row == b.row && same(a.operands[0], b.operands[0]) && same(a.operands[1], b.operands[1]) && same(a.operands[2], b.operands[2]);
+}
+
+}  // namespace
+
 Ref Graph::add(Node node) {
-  for (size_t k = 0; k < nodes_.size(); ++k) {
-    const Node& n = nodes_[k];
-    if (n.op == node.op && n.type == node.type && n.operands == node.operands && n.tensor == node.tensor && n.row == node.row) return {Ref::kNode, static_cast<int32_t>(k)};
-  }
+  const uint64_t hash = hash_of(node);
+  const auto [first, last] = by_hash_.equal_range(hash);
+  for (auto k = first; k != last; ++k)
+    if (same(nodes_[static_cast<size_t>(k->second)], node)) return {Ref::kNode, k->second};
   if (!node.row && node.op != Op::kLoad && node.type == home_type_) node.home = home_;
   nodes_.push_back(node);
+  by_hash_.emplace(hash, static_cast<int32_t>(nodes_.size() - 1));
   return {Ref::kNode, static_cast<int32_t>(nodes_.size() - 1)};
 }
 

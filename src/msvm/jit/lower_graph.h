@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "msvm/bytecode/instruction.h"
@@ -49,6 +50,7 @@ class Graph {
  private:
   Ref add(Node node);
   std::vector<Node> nodes_;
+  std::unordered_multimap<uint64_t, int32_t> by_hash_;
   int32_t home_ = -1;
   DType home_type_ = DType::kF32;
 };

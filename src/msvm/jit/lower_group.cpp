@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "msvm/jit/lower_strides.h"
 
@@ -36,12 +37,12 @@ class GraphBuilder {
 
  private:
   const Instr& call(size_t k) const { return v_.at(members_[k]); }
-  const CallLoops& loops(size_t k) const { return *c_.loops[static_cast<size_t>(members_[k])]; }
+  const CallLoops& loops(size_t k) const { return c_.loops.at(members_[k]); }
 
   bool find_domain() {
     g_.domain = domain_of(c_, members_[0]);
     for (int32_t m : members_)
-      if (c_.loops[static_cast<size_t>(m)]->has_rows()) {
+      if (c_.loops.at(m).has_rows()) {
         g_.domain = domain_of(c_, m);
         if (g_.domain.row_axes == 0) return why_ = "the reduced axes aren't the innermost in memory", false;
         break;
@@ -79,10 +80,10 @@ class GraphBuilder {
   bool add(size_t k) {
     const Instr& x = call(k);
     const CallLoops& walk = loops(k);
-    const Reg out = x.outs[0], first = x.uses[0];
+    const Reg out = x.outs[0];
     // What the call walks over: its result, or input 0 where rows are reduced.
     const bool row_call = !walk.has_rows() && g_.domain.row_axes > 0 && loops_of(out, false) == std::vector<int>{-2};
-    const Reg walked = walk.has_rows() ? first : out;
+    const Reg walked = walk.has_rows() ? x.uses[0] : out;
     const std::vector<int> to = loops_of(walked, row_call);
     if (to == std::vector<int>{-2}) return why_ = fmt::format("instruction {} ({}) runs over other loops", members_[k], x.text), false;
     if (walk.has_rows() && !rows_agree(k, to)) return false;
@@ -108,7 +109,8 @@ class GraphBuilder {
     if (value.kind == Ref::kNone) return why_ = fmt::format("no steps for instruction {} ({})", members_[k], x.text), false;
     if (row_result && value.kind == Ref::kNode && !g_.graph.is_row(value)) return why_ = "a value per row depends on columns", false;
     g_.outputs.push_back({home, value, row_result});
-    roots_.push_back(c_.uses.root(out));
+    at_.emplace(out, k);
+    roots_.insert(c_.uses.root(out));
     return true;
   }
 
@@ -131,6 +133,7 @@ class GraphBuilder {
       const auto& p = loops(k).permutation;
       return static_cast<int>(std::find(p.begin(), p.end(), static_cast<int64_t>(a)) - p.begin());
     }
+    if (call(k).text == "InstanceNormalization" && input > 0) return 1;  // one value per channel
     return static_cast<int>(a) + v_.type(walked).rank() - v_.type(r).rank();
   }
 
@@ -157,10 +160,9 @@ class GraphBuilder {
         sure &= !use.unsure[loop];
       }
     }
-    const Reg base = c_.uses.same_elements(r);
-    for (size_t from = 0; from < k; ++from)
-      if (call(from).outs[0] == base) return passed_on(k, use, sure, base, from, value);
-    if (std::find(roots_.begin(), roots_.end(), c_.uses.root(r)) != roots_.end())
+    const Seen seen = c_.uses.seen(r);
+    if (const auto from = at_.find(seen.base); from != at_.end()) return passed_on(k, std::move(use), sure, seen, from->second, value);
+    if (roots_.contains(c_.uses.root(r)))
       return why_ = fmt::format("instruction {} ({}) reads what the group writes through another view", members_[k], call(k).text), false;
     const bool row = row_call;
     value = g_.graph.load(tensor(std::move(use)), v_.type(r).dtype, row);
@@ -168,25 +170,14 @@ class GraphBuilder {
   }
 
   /// The operand is the result of an earlier member, element by element.
-  bool passed_on(size_t k, const TensorUse& use, bool sure, Reg base, size_t from, Ref& value) {
+  bool passed_on(size_t k, TensorUse use, bool sure, const Seen& seen, size_t from, Ref& value) {
     const Output& o = g_.outputs[from];
-    const TensorUse& made = g_.tensors[static_cast<size_t>(o.tensor)];
-    bool same = sure;
-    for (size_t loop = 0; loop < use.axis.size(); ++loop) same &= (use.axis[loop] >= 0) == (made.axis[loop] >= 0);
-    // A view may number its axes otherwise; in ascending order they still are the same elements.
-    same &= use.axis == made.axis || (use.reg != base && ascending(use.axis) && ascending(made.axis));
-    if (!same) return why_ = fmt::format("instruction {} ({}) reads instruction {} at other places", members_[k], call(k).text, members_[from]), false;
-    const DType type = v_.type(base).dtype;
+    for (int& a : use.axis) a = a < 0 ? -1 : seen.axis[static_cast<size_t>(a)];
+    if (!sure || !seen.sure || use.axis != g_.tensors[static_cast<size_t>(o.tensor)].axis)
+      return why_ = fmt::format("instruction {} ({}) reads instruction {} at other places", members_[k], call(k).text, members_[from]), false;
+    const DType type = v_.type(seen.base).dtype;
     if (type != loops::value_type(type)) return why_ = fmt::format("{} is rounded between instructions", dtype_name(type)), false;
     value = o.value;
-    return true;
-  }
-  static bool ascending(const std::vector<int>& axes) {
-    int last = -1;
-    for (int a : axes) {
-      if (a >= 0 && a < last) return false;
-      last = std::max(last, a);
-    }
     return true;
   }
 
@@ -195,17 +186,19 @@ class GraphBuilder {
   std::span<const int32_t> members_;
   std::string& why_;
   GroupGraph g_;
-  std::vector<Reg> roots_;  // that members write
+  std::unordered_map<Reg, size_t> at_;  // results: the member
+  std::unordered_set<Reg> roots_;       // that members write
 };
 
 }  // namespace
 
 Domain domain_of(const GroupContext& context, int32_t call) {
   const Instr& x = context.view.at(call);
-  const CallLoops& walk = *context.loops[static_cast<size_t>(call)];
+  const CallLoops& walk = context.loops.at(call);
   Domain d;
   const Reg walked = walk.has_rows() ? x.uses[0] : x.outs[0];
   d.sizes = sizes_of(context.view, walked);
+  d.walked = walked;
   if (!walk.has_rows()) return d;
   const std::vector<int> axes = loop_axes(context.view, walked);
   size_t rows = 0;

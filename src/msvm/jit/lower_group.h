@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "msvm/jit/lower_calls.h"
@@ -13,6 +14,7 @@ namespace msvm::jit::lowering {
 /// The loops of a group: sizes of the axes from the outermost in memory to the innermost, without those of the constant size 1.
 struct Domain {
   std::vector<Dim> sizes;
+  Reg walked = kNoReg;  // a tensor with these axes
   size_t row_axes = 0;  // how many of the last ones are the row of reductions; 0: there is none
 };
 
@@ -46,12 +48,12 @@ struct LoweredGroup {
   int steps = 0;   // of its calls' arithmetic
 };
 
-/// What all groups of a function share.
+/// What all groups of a region share.
 struct GroupContext {
   const FunctionView& view;
   const Uses& uses;
   const LowerOptions& options;
-  std::vector<std::optional<CallLoops>> loops;  // by instruction
+  std::unordered_map<int32_t, CallLoops> loops;  // of instructions that can be lowered
 };
 
 /// The loops that a call alone would walk.

@@ -118,9 +118,7 @@ class KernelBuilder {
     auto has = [&](const TensorUse& t) { return t.axis[loop] >= 0 && !t.unsure[loop]; };
     for (size_t u = 0; u < used_.size(); ++u)
       if (has(tensor(u))) return {tensor(u).reg, tensor(u).axis[loop]};
-    for (const TensorUse& t : g_.tensors)
-      if (has(t)) return {t.reg, t.axis[loop]};
-    return {};
+    return {g_.domain.walked, loop_axes(v_, g_.domain.walked)[loop]};
   }
   std::vector<RegionSize::Axis> extents(const Run& run) const {
     std::vector<RegionSize::Axis> axes;

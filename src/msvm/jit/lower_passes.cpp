@@ -1,5 +1,6 @@
 // Walks over the row from a graph. A value that a later walk reads again is computed again if that is cheap, else kept in a destination.
 #include <algorithm>
+#include <climits>
 #include <map>
 
 #include "msvm/jit/lower_group.h"
@@ -17,7 +18,7 @@ class Emitter {
  public:
   Emitter(const GroupGraph& g, std::optional<int64_t> constant_row) : g_(g), nodes_(g.graph.nodes()), constant_row_(constant_row) {
     const size_t n = nodes_.size();
-    level_.assign(n, 0), cost_.assign(n, 0), needed_.assign(n, 0), kept_.assign(n, -1), row_number_.assign(n, -1);
+    level_.assign(n, 0), cost_.assign(n, 0), needed_.assign(n, 0), kept_.assign(n, -1), kept_until_.assign(n, INT_MAX), row_number_.assign(n, -1);
     made_.loaded.assign(g.tensors.size(), 0), made_.stored.assign(g.tensors.size(), 0);
   }
 
@@ -84,22 +85,30 @@ class Emitter {
       while (!todo.empty()) {
         const auto k = static_cast<size_t>(todo.back());
         todo.pop_back();
-        if (level_[k] < p && (kept_[k] >= 0 || (cost_[k] > kCheap && keep(k, p, owner)))) continue;
+        if (level_[k] < p && (is_kept(k, p) || (cost_[k] > 1 && keep_result(k)) || (cost_[k] > kCheap && keep(k, p, owner)))) continue;
         for (Ref r : nodes_[k].operands) want(r);
       }
     }
   }
 
-  /// A place for the value, to be read in walk p.
-  bool keep(size_t k, int p, std::vector<int32_t>& owner) {
+  bool is_kept(size_t k, int p) const { return kept_[k] >= 0 && p <= kept_until_[k]; }
+  /// Stored anyway.
+  bool keep_result(size_t k) {
     for (const Output& o : g_.outputs)
       if (o.stored && !o.row && o.value == Ref{Ref::kNode, static_cast<int32_t>(k)} && exact(o.tensor)) return kept_[k] = o.tensor, true;
+    return false;
+  }
+  /// A place for the value, to be read in walk p.
+  bool keep(size_t k, int p, std::vector<int32_t>& owner) {
     const int32_t home = nodes_[k].home;
     if (home < 0 || !exact(home) || (owner[static_cast<size_t>(home)] >= 0 && owner[static_cast<size_t>(home)] != static_cast<int32_t>(k))) return false;
-    for (const Output& o : g_.outputs)  // its own value must not come before
-      if (o.tensor == home && o.stored && level(o.value) < p) return false;
+    int until = INT_MAX;
+    for (const Output& o : g_.outputs)  // then comes its own value
+      if (o.tensor == home && o.stored) until = level(o.value);
+    if (until < p) return false;
     owner[static_cast<size_t>(home)] = static_cast<int32_t>(k);
     kept_[k] = home;
+    kept_until_[k] = until;
     return true;
   }
   /// Whether the tensor holds values as they are.
@@ -135,11 +144,11 @@ class Emitter {
         continue;
       }
       const Node& n = nodes_[k];
-      const bool again = kept_[k] >= 0 && level_[k] < walk_;
+      const bool again = is_kept(k, walk_) && level_[k] < walk_;
       const size_t before = todo.size();
       if (!again)
-        for (Ref r : n.operands)
-          if (is_full(r) && !in_walk_.contains(static_cast<size_t>(r.node))) todo.push_back(static_cast<size_t>(r.node));
+        for (size_t i = n.operands.size(); i-- > 0;)  // the first one on top
+          if (const Ref r = n.operands[i]; is_full(r) && !in_walk_.contains(static_cast<size_t>(r.node))) todo.push_back(static_cast<size_t>(r.node));
       if (todo.size() > before) continue;
       todo.pop_back();
       Step s{n.op, n.type, n.tensor, next_value_++, {}};
@@ -210,6 +219,7 @@ class Emitter {
   std::vector<int> level_, cost_;      // by node
   std::vector<uint8_t> needed_;
   std::vector<int32_t> kept_;          // by node: the tensor that holds it for later walks, -1
+  std::vector<int> kept_until_;        // the last walk that finds it there
   std::vector<int32_t> row_number_;
   int count_ = 0;                      // walks
   int walk_ = 0;

@@ -17,13 +17,15 @@ class Specialiser {
   loops::Kernel kernel(const RegionGroup& group, loops::Kernel k) const {
     std::vector<std::optional<int64_t>> known;
     for (const RegionSize& s : group.sizes) known.push_back(value(s));
-    auto settle = [&](loops::Size& s) {
-      if (s.argument >= 0 && known[static_cast<size_t>(s.argument)]) s = loops::Size::number(*known[static_cast<size_t>(s.argument)]);
+    auto settle = [&](loops::Size& s, bool zero = true) {
+      if (s.argument < 0) return;
+      const auto& v = known[static_cast<size_t>(s.argument)];
+      if (v && (*v != 0 || zero)) s = loops::Size::number(*v);
     };
     settle(k.inner);
     for (loops::Size& s : k.outer) settle(s);
     for (loops::Access& a : k.tensors)
-      for (loops::Size& s : a.strides) settle(s);
+      for (loops::Size& s : a.strides) settle(s, !a.written);  // what is written needs a stride, if only on paper: the tensor is empty then
     return k;
   }
 

@@ -16,11 +16,12 @@ using loops::Op;
 class Expander {
  public:
   Expander(const FunctionView& view, const Instr& call, std::span<const Ref> inputs, Graph& graph)
-      : v_(view), call_(call), in_(inputs), g_(graph), type_(loops::value_type(view.type(call.uses[0]).dtype)), out_(loops::value_type(view.type(call.outs[0]).dtype)) {}
+      : v_(view), call_(call), in_(inputs), g_(graph), type_(loops::value_type(view.type(call.uses.empty() ? call.outs[0] : call.uses[0]).dtype)), out_(loops::value_type(view.type(call.outs[0]).dtype)) {}
 
   Ref run() {
+    if (call_.text == "msvm.Fill") return fill();
     if (const Op* op = single_step(call_.text, v_.type(call_.uses[0]).dtype)) return g_.apply(*op, loops::is_comparison(*op) ? DType::kBool : out_, in(0), in(1), in(2));
-    if (call_.text.starts_with("Reduce")) return reduction(call_.text);
+    if (call_.text.starts_with("Reduce") || call_.text.starts_with("Global")) return reduction(call_.text);
     const Ref r = elementwise(call_.text);
     return r.kind != Ref::kNone ? r : rows(call_.text);
   }
@@ -54,12 +55,22 @@ class Expander {
     if (name == "Swish") return swish(x);
     if (name == "SwiGLU") return op(Op::kMul, swish(x), in(1));
     if (name == "Clip") return clip(x);
-    if (name == "Pow") return power(x, in(1));
+    if (name == "Pow") return op(Op::kMul, x, x);
     if (name == "IsInf") return infinite(x);
     if (name == "Cast") return cast(x);
     if (name == "msvm.Pointwise") return body();
     if (name == "Identity" || name == "Expand" || name == "Transpose" || name == "Reshape" || name == "Flatten" || name == "Squeeze" || name == "Unsqueeze") return x;
     return {};
+  }
+
+  Ref fill() const {
+    const AttrValue* v = call_.attrs.find("value");
+    const double d = v && std::holds_alternative<double>(*v) ? std::get<double>(*v) : 0;
+    const int64_t i = v && std::holds_alternative<int64_t>(*v) ? std::get<int64_t>(*v) : static_cast<int64_t>(0);
+    if (v && !std::holds_alternative<double>(*v) && !std::holds_alternative<int64_t>(*v)) return {};
+    if (is_integer(out_)) return d == 0 ? Ref::of_integer(i) : Ref{};
+    if (out_ == DType::kBool) return Ref::of(i != 0 || d != 0 ? 1 : 0);
+    return number_of(d == 0 && i != 0 ? static_cast<double>(i) : d);
   }
 
   Ref fold(Op o) {
@@ -76,10 +87,6 @@ class Expander {
   Ref swish(Ref x) {
     const Ref alpha = attr("alpha", 1);
     return alpha.number == 1 ? op(Op::kSilu, x) : op(Op::kMul, x, op(Op::kSigmoid, op(Op::kMul, alpha, x)));
-  }
-  Ref power(Ref x, Ref exponent) {
-    if (exponent.number == 2) return op(Op::kMul, x, x);
-    return op(Op::kPow, x, exponent);
   }
   Ref infinite(Ref x) {
     const Ref inf = Ref::of(std::numeric_limits<double>::infinity()), minus = Ref::of(-std::numeric_limits<double>::infinity());
@@ -160,17 +167,24 @@ class Expander {
   Ref row_length() { return g_.apply(Op::kCast, type_, Ref::row_extent()); }
   Ref mean(Ref x) { return op(Op::kDiv, sum(x), row_length()); }
 
+  /// In f64: squares of f32 may leave its range where their root doesn't.
+  Ref norm_two(Ref x) {
+    const Ref wide = type_ == DType::kF64 ? x : g_.apply(Op::kCast, DType::kF64, x);
+    const Ref root = g_.apply(Op::kSqrt, DType::kF64, g_.reduce(Op::kReduceSum, DType::kF64, g_.apply(Op::kMul, DType::kF64, wide, wide)));
+    return type_ == DType::kF64 ? root : g_.apply(Op::kCast, type_, root);
+  }
+
   Ref log_sum_exp(Ref x, Ref top) { return op(Op::kLog, sum(op(Op::kExp, op(Op::kSub, x, top)))); }
 
   Ref reduction(std::string_view name) {
     const Ref x = in(0);
     if (name == "ReduceSum") return sum(x);
     if (name == "ReduceProd") return g_.reduce(Op::kReduceProd, type_, x);
-    if (name == "ReduceMax") return g_.reduce(Op::kReduceMax, type_, x);
+    if (name == "ReduceMax" || name == "GlobalMaxPool") return g_.reduce(Op::kReduceMax, type_, x);
     if (name == "ReduceMin") return g_.reduce(Op::kReduceMin, type_, x);
-    if (name == "ReduceMean") return mean(x);
+    if (name == "ReduceMean" || name == "GlobalAveragePool") return mean(x);
     if (name == "ReduceL1") return sum(op(Op::kAbs, x));
-    if (name == "ReduceL2") return op(Op::kSqrt, sum(op(Op::kMul, x, x)));
+    if (name == "ReduceL2") return norm_two(x);
     if (name == "ReduceSumSquare") return sum(op(Op::kMul, x, x));
     if (name == "ReduceLogSum") return op(Op::kLog, sum(x));
     if (name == "ReduceLogSumExp") {
@@ -191,7 +205,7 @@ class Expander {
       const Ref top = g_.reduce(Op::kReduceMax, type_, x);
       return op(Op::kSub, op(Op::kSub, x, top), log_sum_exp(x, top));
     }
-    if (name == "LayerNormalization" || name == "RMSNormalization") {
+    if (name == "LayerNormalization" || name == "RMSNormalization" || name == "InstanceNormalization") {
       const Ref centred = name == "RMSNormalization" ? x : op(Op::kSub, x, mean(x));
       const Ref variance = mean(op(Op::kMul, centred, centred));
       const Ref scale = op(Op::kDiv, number(1), op(Op::kSqrt, op(Op::kAdd, variance, attr("epsilon", 1e-5))));
@@ -199,7 +213,7 @@ class Expander {
       return in(2).kind == Ref::kNone ? y : op(Op::kAdd, y, in(2));
     }
     if (name == "LpNormalization") {
-      const Ref norm = call_.attrs.get_int("p", 2) == 1 ? sum(op(Op::kAbs, x)) : op(Op::kSqrt, sum(op(Op::kMul, x, x)));
+      const Ref norm = call_.attrs.get_int("p", 2) == 1 ? sum(op(Op::kAbs, x)) : norm_two(x);
       return op(Op::kSelect, test(Op::kEqual, norm, number(0)), number(0), op(Op::kDiv, x, norm));
     }
     return {};

@@ -1,10 +1,13 @@
 #include "msvm/jit/lower_uses.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "msvm/jit/lower_strides.h"
 
 namespace msvm::jit::lowering {
 namespace {
+
+constexpr int kMaxViews = 64;  // of views of views that seen() follows
 
 bool contains(std::span<const int32_t> members, int32_t i) { return std::binary_search(members.begin(), members.end(), i); }
 
@@ -15,14 +18,6 @@ Reg shared(const Instr& x) {
   return kNoReg;
 }
 
-/// Row-major views whose elements, counted in the order of memory, are those of the source.
-bool keeps_order(const FunctionView& v, const Instr& x) {
-  if (x.op == Opcode::kTensorCreate) return true;
-  if (view_kind(x) == ViewKind::kIdentity) return true;
-  if (v.type(x.uses[0]).layout != Layout::kRowMajor || v.type(x.defs[0]).layout != Layout::kRowMajor) return false;
-  return view_kind(x) == ViewKind::kReshape || view_kind(x) == ViewKind::kSqueeze || view_kind(x) == ViewKind::kUnsqueeze;
-}
-
 /// Whether the instruction looks at elements of its uses, not just at sizes or references.
 bool reads_elements(const Instr& x) {
   switch (x.op) {
@@ -31,51 +26,114 @@ bool reads_elements(const Instr& x) {
   }
 }
 
+/// The axis of the view's source that each of its axes runs along; false where elements are numbered otherwise.
+bool view_axes(const FunctionView& v, const Instr& x, std::vector<int>& axis, bool& sure) {
+  const auto &from = v.type(x.uses[0]).shape, &to = v.type(x.defs[0]).shape;
+  axis.assign(to.size(), -1);
+  if (x.op == Opcode::kTensorCreate || view_kind(x) == ViewKind::kIdentity) {
+    for (size_t a = 0; a < to.size() && from.size() == to.size(); ++a) axis[a] = static_cast<int>(a);
+    return from.size() == to.size();
+  }
+  switch (view_kind(x)) {
+    case ViewKind::kTranspose:
+      for (size_t a = 0; a < to.size(); ++a) axis[a] = static_cast<int>(x.imms[a]);
+      return true;
+    case ViewKind::kBroadcast:
+      for (size_t a = to.size() - from.size(); a < to.size(); ++a) {
+        const size_t source = a - (to.size() - from.size());
+        const Dim size = v.value(from[source]);
+        if (size.is_const(1)) continue;
+        axis[a] = static_cast<int>(source);
+        sure = sure && size == v.value(to[a]);
+      }
+      return true;
+    case ViewKind::kReshape: case ViewKind::kSqueeze: case ViewKind::kUnsqueeze: {
+      if (v.type(x.uses[0]).layout != Layout::kRowMajor || v.type(x.defs[0]).layout != Layout::kRowMajor) return false;
+      const std::vector<int> a = loop_axes(v, x.uses[0]), b = loop_axes(v, x.defs[0]);
+      if (a.size() != b.size()) return false;
+      for (size_t k = 0; k < a.size(); ++k) {
+        if (v.value(from[static_cast<size_t>(a[k])]) != v.value(to[static_cast<size_t>(b[k])])) return false;
+        axis[static_cast<size_t>(b[k])] = a[k];
+      }
+      return true;
+    }
+    case ViewKind::kSlice: case ViewKind::kWindow: case ViewKind::kIdentity: return false;
+  }
+  return false;
+}
+
+using Touches = std::unordered_map<Reg, std::vector<int32_t>>;
+std::span<const int32_t> list(const Touches& touches, Reg root) {
+  const auto at = touches.find(root);
+  return at == touches.end() ? std::span<const int32_t>() : at->second;
+}
+
 }  // namespace
 
-Uses::Uses(const FunctionView& view) : v_(view), root_(view.f.regs.size()), same_(view.f.regs.size()), touches_(view.f.regs.size()) {
-  std::iota(root_.begin(), root_.end(), 0);
-  std::iota(same_.begin(), same_.end(), 0);
-  for (BlockId b : v_.cfg.reverse_post_order())  // sources come before their views
-    for (int32_t k = v_.begin(b); k < v_.end(b); ++k) {
+Uses::Uses(const FunctionView& view, const Region& region) : v_(view) {
+  for (const Segment& s : region.segments)
+    for (int32_t k = s.begin; k < s.end; ++k) {
       const Instr& x = v_.at(k);
-      const Reg source = shared(x);
-      if (source == kNoReg || !v_.is_tensor(source)) continue;
-      root_[static_cast<size_t>(x.defs[0])] = root(source);
-      if (keeps_order(v_, x)) same_[static_cast<size_t>(x.defs[0])] = same_elements(source);
+      if (reads_elements(x))
+        for (Reg r : x.uses)
+          if (v_.is_tensor(r)) readers_[root(r)].push_back(k);
+      for (Reg r : x.outs)
+        if (v_.is_tensor(r)) writers_[root(r)].push_back(k);
     }
-  for (size_t k = 0; k < v_.instrs.size(); ++k) {
-    const Instr& x = v_.at(static_cast<int32_t>(k));
-    auto touch = [&](Reg r, bool writes) {
-      if (v_.is_tensor(r)) touches_[static_cast<size_t>(root(r))].push_back({static_cast<int32_t>(k), writes});
-    };
-    if (reads_elements(x))
-      for (Reg r : x.uses) touch(r, false);
-    for (Reg r : x.outs) touch(r, true);
+  for (Reg r : region.outputs)
+    if (v_.is_tensor(r)) read_elsewhere_.insert(root(r));
+  for (Reg r : region.written) read_elsewhere_.insert(root(r));
+}
+
+Reg Uses::root(Reg tensor) const {
+  for (;;) {
+    const int32_t d = v_.definition(tensor);
+    const Reg source = d < 0 ? kNoReg : shared(v_.at(d));
+    if (source == kNoReg || !v_.is_tensor(source)) return tensor;
+    tensor = source;
   }
 }
 
+std::span<const int32_t> Uses::writers(Reg root) const { return list(writers_, root); }
+
 bool Uses::read_outside(Reg root, std::span<const int32_t> members) const {
-  return std::any_of(touches(root).begin(), touches(root).end(), [&](const Touch& t) { return !t.writes && !contains(members, t.instruction); });
+  if (read_elsewhere_.contains(root)) return true;
+  const auto all = list(readers_, root);
+  return std::any_of(all.begin(), all.end(), [&](int32_t i) { return !contains(members, i); });
 }
 
 int32_t Uses::obstacle(std::span<const int32_t> members) const {
   const int32_t place = members.back();
   int32_t first = -1;
-  auto look = [&](Reg r, int32_t from, bool writes) {
+  auto look = [&](const Touches& touches, Reg r, int32_t from) {
     if (r == kNoReg || !v_.is_tensor(r)) return;
-    const auto list = touches(root(r));
-    for (auto t = std::upper_bound(list.begin(), list.end(), from, [](int32_t i, const Touch& x) { return i < x.instruction; }); t != list.end() && t->instruction < place; ++t)
-      if (t->writes == writes && !contains(members, t->instruction)) {
-        if (first < 0 || t->instruction < first) first = t->instruction;
+    const auto all = list(touches, root(r));
+    for (auto t = std::upper_bound(all.begin(), all.end(), from); t != all.end() && *t < place; ++t)
+      if (!contains(members, *t)) {
+        if (first < 0 || *t < first) first = *t;
         return;
       }
   };
   for (int32_t m : members) {
-    for (Reg r : v_.at(m).outs) look(r, m, false);  // whatever else writes there is another window: the verifier proved it
-    for (Reg r : v_.at(m).uses) look(r, m, true);
+    for (Reg r : v_.at(m).outs) look(readers_, r, m);  // whatever else writes there is another window: the verifier proved it
+    for (Reg r : v_.at(m).uses) look(writers_, r, m);
   }
   return first;
+}
+
+Seen Uses::seen(Reg tensor) const {
+  Seen s{tensor, {}};
+  for (int a = 0; a < v_.type(tensor).rank(); ++a) s.axis.push_back(v_.value(v_.type(tensor).shape[static_cast<size_t>(a)]).is_const(1) ? -1 : a);
+  for (int steps = 0; steps < kMaxViews; ++steps) {
+    const int32_t d = v_.definition(s.base);
+    const Reg source = d < 0 ? kNoReg : shared(v_.at(d));
+    if (source == kNoReg || !v_.is_tensor(source) || v_.type(source).unknown_rank) return s;
+    std::vector<int> axis;
+    if (!view_axes(v_, v_.at(d), axis, s.sure)) return s;
+    for (int& a : s.axis) a = a < 0 ? -1 : axis[static_cast<size_t>(a)];
+    s.base = source;
+  }
+  return s;
 }
 
 }  // namespace msvm::jit::lowering

@@ -1,37 +1,41 @@
-// Which instructions touch which storage: what a group may be moved past.
+// Which instructions touch which storage, and through which views: what a group may be moved past, and what it must store.
 #pragma once
 #include <cstdint>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
-#include "msvm/jit/function_view.h"
+#include "msvm/jit/regions.h"
 
 namespace msvm::jit::lowering {
 
-/// An instruction that reads or writes elements of a storage, through whatever view.
-struct Touch {
-  int32_t instruction;
-  bool writes;
+/// A tensor as elements of another: along axis a of the view runs axis[a] of `base`; -1: none, it is of size 1 or broadcast.
+struct Seen {
+  Reg base;
+  std::vector<int> axis;
+  bool sure = true;  // false: whether an axis is broadcast depends on sizes
 };
 
-/// Of a whole function. Views, windows and narrower types share the storage of their source; nothing else does, as the verifier proved.
+/// Of one region. Views, windows and narrower types share the storage of their source; nothing else does, as the verifier proved.
 class Uses {
  public:
-  explicit Uses(const FunctionView& view);
+  Uses(const FunctionView& view, const Region& region);
   /// The register that owns the storage, as far as this function tells.
-  Reg root(Reg tensor) const { return root_[static_cast<size_t>(tensor)]; }
-  std::span<const Touch> touches(Reg root) const { return touches_[static_cast<size_t>(root)]; }  // ascending
-  /// The register itself, or what it is another view of with the same elements in the same order.
-  Reg same_elements(Reg tensor) const { return same_[static_cast<size_t>(tensor)]; }
+  Reg root(Reg tensor) const;
+  /// Instructions of the region that write to the storage, ascending.
+  std::span<const int32_t> writers(Reg root) const;
   /// Whether anything but the members (ascending) reads the storage.
   bool read_outside(Reg root, std::span<const int32_t> members) const;
   /// The first instruction that keeps the members from running at the place of the last one, or -1.
   int32_t obstacle(std::span<const int32_t> members) const;
+  /// Down to the first tensor whose elements can't be named by axes any more.
+  Seen seen(Reg tensor) const;
 
  private:
   const FunctionView& v_;
-  std::vector<Reg> root_, same_;              // by register
-  std::vector<std::vector<Touch>> touches_;   // by root
+  std::unordered_map<Reg, std::vector<int32_t>> readers_, writers_;  // by root
+  std::unordered_set<Reg> read_elsewhere_;  // roots
 };
 
 }  // namespace msvm::jit::lowering

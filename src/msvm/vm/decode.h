@@ -15,7 +15,7 @@ struct Program::Impl {
 };
 
 namespace vm {
-/// With the borders of `regions` marked, which must outlive the result. Slots are numbered alike with and without.
+/// With the borders of `regions` marked, which must outlive the result. Slots of tensors and lists are numbered alike with and without.
 Result<Function> decode_function(const VerifiedModule& module, int32_t index, std::span<const RegionSpec> regions = {});
 }
 

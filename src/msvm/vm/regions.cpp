@@ -1,5 +1,7 @@
 #include "msvm/vm/regions.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "msvm/vm/decode.h"
@@ -28,10 +30,10 @@ Result<std::unique_ptr<RegionTable>> RegionTable::create(const Program& program,
   table->regions_ = std::move(regions);
   MSVM_ASSIGN_OR_RETURN(vm::Function code, vm::decode_function(program.verified(), function, table->regions_));
   const vm::Function& plain = program.impl().functions[static_cast<size_t>(function)];
-  // Frames are made for the plain form; they go on with this one.
-  if (code.initial_scalars != plain.initial_scalars || code.num_tensors != plain.num_tensors || code.num_lists != plain.num_lists ||
-      code.calls.size() != plain.calls.size())
-    return internal_error("a function with regions has other slots than without");
+  // Frames are made for the plain form; they go on with this one, with fresh scalars.
+  if (code.num_tensors != plain.num_tensors || code.num_lists != plain.num_lists || code.calls.size() != plain.calls.size())
+    return internal_error(fmt::format("@{}: with regions {} tensors, {} lists, {} calls; without {}, {}, {}", program.module().functions[static_cast<size_t>(function)].name,
+                                      code.num_tensors, code.num_lists, code.calls.size(), plain.num_tensors, plain.num_lists, plain.calls.size()));
   table->code_ = std::make_unique<vm::Function>(std::move(code));
   table->slots_ = std::vector<std::atomic<const RegionSnapshot*>>(table->regions_.size());
   for (size_t r = 0; r < table->regions_.size(); ++r) {

@@ -78,6 +78,7 @@ const RegionTable* Session::Impl::adopt_regions(int32_t function, vm::Frame& fra
   if (!table || frame.function == &table->code()) return table;
   const vm::Function& f = table->code();
   frame.function = &f;
+  frame.scalars = f.initial_scalars;
   frame.plans.clear();  // lifetimes differ
   frame.plan = nullptr;
   frame.regions = std::vector<vm::RegionState>(f.regions.size());

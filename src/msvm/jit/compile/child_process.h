@@ -31,9 +31,9 @@ class ChildProcess {
   pid_t pid() const { return running() ? pid_ : -1; }
   bool running() const { return pid_ > 0 && !killed_; }  // as far as is known here
   bool killed() const { return pid_ > 0 && killed_; }    // and not reaped yet
-  int socket() const { return socket_; }           // non-blocking; writing never raises SIGPIPE with MSG_NOSIGNAL
-  int stderr_pipe() const { return stderr_; }      // non-blocking
-  int death() const { return pidfd_; }             // readable once it died; -1 where the system has no such descriptors
+  int socket() const { return socket_; }                 // non-blocking; writing never raises SIGPIPE with MSG_NOSIGNAL
+  int stderr_pipe() const { return stderr_; }            // non-blocking
+  int death() const { return pidfd_; }                   // readable once it died; -1 where the system has no such descriptors
 
   /// Whether it has died by now; it is reaped then.
   bool died();

@@ -28,8 +28,7 @@ void CompileQueue::Thread::loop() {
     await_compiler(lock, timeout(now()));
   }
   // Code that cost time to make outlives the process.
-  while (write_one(lock)) {
-  }
+  while (write_one(lock)) {}
   changed_.notify_all();
   const bool orphaned = orphaned_;
   lock.unlock();
@@ -184,7 +183,8 @@ void CompileQueue::Thread::finished(CompileResult result) {
   totals_.cpu_seconds += result.cpu_seconds;
   cpu_.spend(result.cpu_seconds, t);
   if (result.raised) raised_.spend(result.cpu_seconds, t);
-  if (result.outcome == Outcome::kCompiled || result.outcome == Outcome::kTimedOut) estimate_.learn(entry.request.size(), result.seconds);
+  if (result.outcome == Outcome::kCompiled || result.outcome == Outcome::kTimedOut)
+    estimate_.learn(entry.request.size(), result.seconds);
   if (result.outcome == Outcome::kCompiled) {
     for (size_t i = 0; i < kPhases; ++i) totals_.phases[i].add(result.phases[i]);
     totals_.compiled.add(result.seconds);

@@ -22,10 +22,13 @@ CompileQueue::Thread& CompileQueue::thread() const {
 }
 
 void CompileQueue::submit(CompileJob job) { thread().submit(std::move(job)); }
-void CompileQueue::post(Owner owner, Urgency urgency, std::function<void()> work) { thread().post(owner, urgency, std::move(work)); }
+void CompileQueue::post(Owner owner, Urgency urgency, std::function<void()> work) {
+  thread().post(owner, urgency, std::move(work));
+}
 void CompileQueue::cancel(Owner owner) { thread().cancel(owner); }
 QueueView CompileQueue::view() const { return thread().view(); }
 void CompileQueue::drain() { thread().drain(); }
+void CompileQueue::stop() { thread().stop(); }
 
 void CompileQueue::set_deadline(double seconds) {
   deadline_ = seconds;

@@ -30,7 +30,7 @@ struct CompileJob {
   std::vector<std::byte> request;  // encode_request()
   std::string label;               // for people: the signature
   Owner owner = 0;
-  double gain = 0;                 // expected, in any unit that all jobs share; the queue divides it by expected compile time
+  double gain = 0;  // expected, in any unit that all jobs share; the queue divides it by expected compile time
   Urgency urgency = Urgency::kNormal;
   std::function<void(const CompileResult&)> done;
 };
@@ -43,8 +43,8 @@ struct QueueOptions {
   double raise_after = 0.05;  // s without enough processor until a job competes as an equal
   double raised_share = 0.1;  // budget of that
   double raised_burst = 1;
-  double idle_stop = 30;      // s without a job until the compiler process is ended
-  size_t max_queued = 256;    // beyond it the job of least worth goes
+  double idle_stop = 30;    // s without a job until the compiler process is ended
+  size_t max_queued = 256;  // beyond it the job of least worth goes
   std::shared_ptr<CodeStore> store;
 };
 
@@ -73,21 +73,21 @@ struct QueueView {
     double gain = 0, estimate = 0;
   };
   std::optional<Running> running;
-  std::vector<Queued> next;         // the best, in the order in which they would run now
-  size_t queued = 0, work = 0;      // jobs, small jobs
-  uint64_t joined = 0;              // submissions that met an equal one
+  std::vector<Queued> next;     // the best, in the order in which they would run now
+  size_t queued = 0, work = 0;  // jobs, small jobs
+  uint64_t joined = 0;          // submissions that met an equal one
   std::array<uint64_t, kOutcomes.size()> outcomes{};
   std::array<TimeTotal, kPhases> phases{};  // of the compiled ones
-  TimeTotal compiled;               // their wall time
-  double cpu_seconds = 0;           // of all that were tried
-  double budget = 0;                // CPU seconds that may be spent now; negative: jobs wait
+  TimeTotal compiled;                       // their wall time
+  double cpu_seconds = 0;                   // of all that were tried
+  double budget = 0;                        // CPU seconds that may be spent now; negative: jobs wait
   uint64_t generation = 0;
   pid_t compiler = -1;
   int compiler_starts = 0;
 };
 
-/// All functions may be called by any thread, `done` functions included (but for drain() and the destructor there). No function waits
-/// for a compilation except drain(). In the child of a fork the queue is empty and starts a thread of its own when needed.
+/// All functions may be called by any thread, `done` functions included (drain() returns at once there). No function
+/// waits for a compilation except drain(). In the child of a fork the queue is empty and starts a thread of its own when needed.
 class CompileQueue {
  public:
   explicit CompileQueue(QueueOptions options);
@@ -98,7 +98,8 @@ class CompileQueue {
 
   /// `done` is called once, on the JIT thread, unless its owner is cancelled or the queue ends first. Equal requests are one job.
   void submit(CompileJob job);
-  /// A small job for the JIT thread; the more urgent first, equals in order. It holds up whoever waits for the thread, so it is short.
+  /// A small job for the JIT thread; the more urgent first, equals in order. It holds up whoever waits for the thread, so it is
+  /// short.
   void post(Owner owner, Urgency urgency, std::function<void()> work);
   /// Forgets all jobs of the owner. After it returns, none of its functions runs or will run (but the one that called it).
   void cancel(Owner owner);
@@ -110,6 +111,8 @@ class CompileQueue {
   QueueView view() const;
   /// Waits until nothing is queued, running or being told.
   void drain();
+  /// Ends the thread and the compiler process; jobs that come later never run. For the end of the program.
+  void stop();
 
  private:
   class Thread;

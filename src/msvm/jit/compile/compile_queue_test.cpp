@@ -10,10 +10,6 @@
 #include <mutex>
 #include <thread>
 
-#include "msvm/jit/compile/compile_estimate.h"
-#include "msvm/jit/compile/failure_memory.h"
-#include "msvm/jit/compile/token_bucket.h"
-
 namespace msvm::jit {
 namespace {
 
@@ -82,7 +78,12 @@ bool running(const CompileQueue& q, const std::string& label) {
 }
 
 CompileJob job(const std::string& program, std::function<void(const CompileResult&)> done, double gain = 1, Owner owner = 1) {
-  return {.request = request(program), .label = program, .owner = owner, .gain = gain, .urgency = Urgency::kNormal, .done = std::move(done)};
+  return {.request = request(program),
+          .label = program,
+          .owner = owner,
+          .gain = gain,
+          .urgency = Urgency::kNormal,
+          .done = std::move(done)};
 }
 
 /// Holds the compiler until its owner, 99, is cancelled.
@@ -430,7 +431,8 @@ TEST(CompileQueue, AForkedChildStartsAfresh) {
     q.cancel(1);
     q.submit(job("ok", mine.as("child"), 1, 5));
     q.drain();
-    good = good && mine.names() == std::vector<std::string>{"child"} && mine.outcome("child") == Outcome::kCompiled && log.names().empty();
+    good = good && mine.names() == std::vector<std::string>{"child"} && mine.outcome("child") == Outcome::kCompiled &&
+           log.names().empty();
     q.~CompileQueue();
     ::_exit(good ? 0 : 1);
   }
@@ -454,10 +456,12 @@ TEST(CompileQueue, ManyThreadsMaySubmitCancelAndLook) {
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 50; ++i) {
-          q.submit(job((i % 7 == 0 ? "crash " : "ok ") + std::to_string(i % 10), [&, t](const CompileResult&) {
-            ++told;
-            if (cancelled[static_cast<size_t>(t)]) ++after_cancel;
-          }, i, static_cast<Owner>(t + 1)));
+          q.submit(job((i % 7 == 0 ? "crash " : "ok ") + std::to_string(i % 10),
+                       [&, t](const CompileResult&) {
+                         ++told;
+                         if (cancelled[static_cast<size_t>(t)]) ++after_cancel;
+                       },
+                       i, static_cast<Owner>(t + 1)));
           q.post(static_cast<Owner>(t + 1), Urgency::kNormal, [&] { ++told; });
           if (i % 10 == 9) (void)q.view();
           EXPECT_TRUE(i != 25 || eventually([&] { return told > 10; }));
@@ -472,49 +476,6 @@ TEST(CompileQueue, ManyThreadsMaySubmitCancelAndLook) {
   }
   EXPECT_EQ(after_cancel, 0);
   EXPECT_GT(told, 0);
-}
-
-TEST(CompileEstimate, LearnsBySize) {
-  CompileEstimate e;
-  EXPECT_LT(e.seconds(100), e.seconds(100000));
-  e.learn(1000, 0.1);
-  EXPECT_DOUBLE_EQ(e.seconds(1000), 0.1);
-  EXPECT_DOUBLE_EQ(e.seconds(4000), 0.4) << "the next size that is known";
-  EXPECT_DOUBLE_EQ(e.seconds(300), 0.03);
-  e.learn(1000, 0.2);
-  EXPECT_DOUBLE_EQ(e.seconds(1000), 0.125);
-  e.learn(SIZE_MAX, 1);
-  EXPECT_DOUBLE_EQ(e.seconds(SIZE_MAX), 1);
-  EXPECT_GT(e.seconds(0), 0);
-}
-
-TEST(TokenBucket, EarnsSavesAndGoesIntoDebt) {
-  TokenBucket b(0.5, 2);
-  EXPECT_DOUBLE_EQ(b.tokens(10), 2);
-  b.spend(3, 10);
-  EXPECT_DOUBLE_EQ(b.tokens(11), -0.5);
-  EXPECT_NEAR(b.wait(11), 1, 0.01);
-  EXPECT_DOUBLE_EQ(b.tokens(13), 0.5);
-  EXPECT_DOUBLE_EQ(b.wait(13), 0);
-  EXPECT_DOUBLE_EQ(b.tokens(1000), 2);
-  TokenBucket none(0, 0);
-  EXPECT_EQ(none.wait(1), INFINITY);
-}
-
-TEST(FailureMemory, IsBoundedAndComparesRequestsInFull) {
-  FailureMemory m;
-  m.remember("a", {1, Outcome::kCrashed, "first"});
-  m.remember("a", {2, Outcome::kTimedOut, "second"});
-  EXPECT_EQ(m.find("a", 1), nullptr);
-  ASSERT_NE(m.find("a", 2), nullptr);
-  EXPECT_EQ(m.find("a", 2)->error, "second");
-  EXPECT_EQ(m.find("ab", 2), nullptr);
-  for (int i = 0; i < 5000; ++i) m.remember(std::to_string(i), {2, Outcome::kCrashed, ""});
-  EXPECT_EQ(m.size(), 4096u);
-  EXPECT_EQ(m.find("a", 2), nullptr);
-  EXPECT_NE(m.find("4999", 2), nullptr);
-  for (int i = 0; i < 5; ++i) m.remember(std::string(6u << 20, static_cast<char>('a' + i)), {2, Outcome::kCrashed, ""});
-  EXPECT_EQ(m.size(), 2u) << "bounded in bytes, too";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <system_error>
+#include <utility>
 
 namespace msvm::jit {
 namespace {
@@ -48,6 +49,16 @@ void CompileQueue::Thread::end() {
   }
   if (thread_.joinable()) thread_.join();
   delete this;
+}
+
+void CompileQueue::Thread::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    if (thread_.joinable() && thread_.get_id() == std::this_thread::get_id()) return;
+    if (std::exchange(stopping_, true)) return;
+  }
+  wake();
+  if (thread_.joinable()) thread_.join();
 }
 
 void CompileQueue::Thread::wake() const {
@@ -99,7 +110,9 @@ void CompileQueue::Thread::shed() {
   for (auto& [key, e] : jobs_) {
     if (!e->held && e.get() != running_ && (!worst || better(*worst, *e))) worst = e.get();
   }
-  if (worst) complete(*worst, {.outcome = Outcome::kQueueFull, .error = fmt::format("{} requests of more worth wait already", options_.max_queued)});
+  if (worst)
+    complete(*worst,
+             {.outcome = Outcome::kQueueFull, .error = fmt::format("{} requests of more worth wait already", options_.max_queued)});
 }
 
 void CompileQueue::Thread::submit(CompileJob job) {
@@ -117,8 +130,9 @@ void CompileQueue::Thread::submit(CompileJob job) {
   } else if (const auto* failure = failures_.find(entry->key(), generation_)) {
     std::vector<Waiter> waiters;
     waiters.push_back(std::move(waiter));
-    tell(std::move(waiters), {.outcome = Outcome::kFailedBefore,
-                              .error = fmt::format("{} before, and nothing changed since: {}", outcome_info(failure->outcome).text, failure->error)});
+    tell(std::move(waiters),
+         {.outcome = Outcome::kFailedBefore,
+          .error = fmt::format("{} before, and nothing changed since: {}", outcome_info(failure->outcome).text, failure->error)});
   } else {
     entry->label = std::move(job.label);
     entry->gain = job.gain;

@@ -21,6 +21,7 @@ class CompileQueue::Thread {
   ~Thread();
   bool of_this_process() const;
   /// Ends the loop and frees this object: now, or when the loop ends if it is the loop that calls.
+  void stop();
   void end();
 
   void submit(CompileJob job);
@@ -106,7 +107,7 @@ class CompileQueue::Thread {
   TokenBucket cpu_, raised_;
   double running_since_ = 0, running_estimate_ = 0, idle_since_ = 0;
   uint64_t running_generation_ = 0;
-  QueueView totals_;        // its counters
+  QueueView totals_;          // its counters
   CompilerProcess compiler_;  // the loop's; phase() is everybody's
 };
 

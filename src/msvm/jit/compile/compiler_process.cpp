@@ -53,7 +53,8 @@ void CompilerProcess::begin(std::vector<std::byte> request, const Limits& limits
   phases_ = {};
   errors_.clear();
   if (request.size() > kMaxRequestBytes) {
-    return finish(Outcome::kRefused, fmt::format("the request has {} bytes, the limit is {}: split the region", request.size(), kMaxRequestBytes));
+    return finish(Outcome::kRefused,
+                  fmt::format("the request has {} bytes, the limit is {}: split the region", request.size(), kMaxRequestBytes));
   }
   request_ = encode_frame(FrameType::kRequest, ++job_, request);
   sent_ = 0;
@@ -154,7 +155,8 @@ void CompilerProcess::enter(int phase) {
 }
 
 void CompilerProcess::on_frame(const Frame& frame) {
-  if (frame.job != job_) return broke(Outcome::kGarbage, fmt::format("expected an answer to job {}, found one to {}", job_, frame.job));
+  if (frame.job != job_)
+    return broke(Outcome::kGarbage, fmt::format("expected an answer to job {}, found one to {}", job_, frame.job));
   switch (frame.type) {
     case FrameType::kProgress: {
       const size_t phase = frame.body.empty() ? kPhases : std::to_integer<size_t>(frame.body[0]);
@@ -171,7 +173,8 @@ void CompilerProcess::on_frame(const Frame& frame) {
       if (!reply->error.empty()) return finish(Outcome::kRefused, std::move(reply->error));
       return finish(Outcome::kCompiled, "", std::make_shared<const std::vector<std::byte>>(std::move(reply->image)));
     }
-    case FrameType::kRequest: break;
+    case FrameType::kRequest:
+      break;
   }
   broke(Outcome::kGarbage, "expected progress or a reply, found a request");
 }
@@ -210,9 +213,9 @@ void CompilerProcess::on_time() {
   if (ended_ && child_.death() < 0 && child_.died()) return on_death();
   if (t >= begun_ + limits_.deadline) {
     if (ended_) return broke(Outcome::kGarbage, "the compiler closed its output");
-    return finish(Outcome::kTimedOut,
-                  fmt::format("no code after {:.3g} s, the limit; it was {}", limits_.deadline,
-                              phase() ? fmt::format("in phase {}", kPhaseNames[static_cast<size_t>(*phase())]) : "before its first phase"));
+    return finish(Outcome::kTimedOut, fmt::format("no code after {:.3g} s, the limit; it was {}", limits_.deadline,
+                                                  phase() ? fmt::format("in phase {}", kPhaseNames[static_cast<size_t>(*phase())])
+                                                          : "before its first phase"));
   }
   if (raised_ || !options_.idle_priority || t < raise_at_) return;
   raise_at_ += std::max(limits_.raise_after, 1e-3);

@@ -1,4 +1,5 @@
-// The client of the compiler process: one job at a time, ended by a reply, a deadline or a kill, never by an exception or a crash here.
+// The client of the compiler process: one job at a time, ended by a reply, a deadline or a kill, never by an exception or a crash
+// here.
 #pragma once
 #include <sys/types.h>
 
@@ -14,11 +15,11 @@
 namespace msvm::jit {
 
 struct CompilerOptions {
-  std::string path;                         // of the compiler; empty: see find_compiler()
+  std::string path;                           // of the compiler; empty: see find_compiler()
   uint64_t memory_limit = uint64_t{2} << 30;  // address space of the compiler process; 0: none
   bool idle_priority = true;
-  double first_back_off = 0.1;              // s without a new start after a crash; doubles from crash to crash
-  double last_back_off = 10;                // and not beyond this
+  double first_back_off = 0.1;  // s without a new start after a crash; doubles from crash to crash
+  double last_back_off = 10;    // and not beyond this
 };
 
 /// Used by one thread, the one that starts the process: the process ends with that thread. Started at the first job, and again for
@@ -31,8 +32,8 @@ class CompilerProcess {
   CompilerProcess& operator=(const CompilerProcess&) = delete;
 
   struct Limits {
-    double deadline = 2.0;     // s from begin() on, the start of the process included
-    double raise_after = 0.05; // s until it competes with other programs as an equal; infinite: never
+    double deadline = 2.0;      // s from begin() on, the start of the process included
+    double raise_after = 0.05;  // s until it competes with other programs as an equal; infinite: never
   };
   /// Not while busy(). Whatever goes wrong is told by wait().
   void begin(std::vector<std::byte> request, const Limits& limits);
@@ -73,22 +74,22 @@ class CompilerProcess {
 
   CompilerOptions options_;
   ChildProcess child_;
-  std::vector<ChildProcess> killed_;         // earlier ones that aren't reaped yet
+  std::vector<ChildProcess> killed_;  // earlier ones that aren't reaped yet
   pid_t owner_ = -1;
   int starts_ = 0, crashes_ = 0;
   double not_before_ = 0;
-  bool answered_ = false;                    // the process has answered a job
+  bool answered_ = false;  // the process has answered a job
 
   bool busy_ = false;
   uint32_t job_ = 0;
   Limits limits_;
-  std::vector<std::byte> request_;           // as a frame
-  size_t sent_ = 0;                          // bytes of it
+  std::vector<std::byte> request_;  // as a frame
+  size_t sent_ = 0;                 // bytes of it
   FrameReader frames_;
-  std::string errors_;                       // the end of its stderr
-  bool ended_ = false;                       // its output did
+  std::string errors_;  // the end of its stderr
+  bool ended_ = false;  // its output did
   double begun_ = 0, phase_since_ = 0, raise_at_ = 0;
-  double cpu_before_ = 0, cpu_spent_ = 0;    // by this process before the job, by earlier processes for the job
+  double cpu_before_ = 0, cpu_spent_ = 0;  // by this process before the job, by earlier processes for the job
   bool retried_ = false, raised_ = false;
   std::atomic<int> phase_{-1};
   PhaseSeconds phases_{};

@@ -24,17 +24,22 @@ constexpr double kLong = 30;  // s; no test gets near
 
 std::vector<std::byte> request(const std::string& program) { return encode_request({"host", "", program}); }
 
-std::string text_of(const Image& image) { return image ? std::string(reinterpret_cast<const char*>(image->data()), image->size()) : ""; }
+std::string text_of(const Image& image) {
+  return image ? std::string(reinterpret_cast<const char*>(image->data()), image->size()) : "";
+}
 
 // At normal priority: other tests run beside this one.
-CompilerOptions options() { return {.path = MSVM_FAKE_COMPILER, .memory_limit = 0, .idle_priority = false, .first_back_off = 0.01}; }
+CompilerOptions options() {
+  return {.path = MSVM_FAKE_COMPILER, .memory_limit = 0, .idle_priority = false, .first_back_off = 0.01};
+}
 CompilerOptions idle() {
   auto o = options();
   o.idle_priority = true;
   return o;
 }
 
-CompileResult run(CompilerProcess& p, const std::string& program, CompilerProcess::Limits limits = {.deadline = kLong, .raise_after = INFINITY}) {
+CompileResult run(CompilerProcess& p, const std::string& program,
+                  CompilerProcess::Limits limits = {.deadline = kLong, .raise_after = INFINITY}) {
   p.begin(request(program), limits);
   auto r = p.wait(-1, 2 * kLong);
   EXPECT_TRUE(r.has_value());
@@ -91,12 +96,12 @@ TEST(CompilerProcess, LargeRequestsArriveAndTooLargeOnesAreRefused) {
 
 TEST(CompilerProcess, AHangEndsAtTheDeadlineAndTheNextJobGetsANewProcess) {
   CompilerProcess p(options());
-  auto r = run(p, "hang", {.deadline = 0.2, .raise_after = INFINITY});
+  auto r = run(p, "hang", {.deadline = 1, .raise_after = INFINITY});
   EXPECT_EQ(r.outcome, Outcome::kTimedOut);
-  EXPECT_THAT(r.error, HasSubstr("0.2 s"));
+  EXPECT_THAT(r.error, HasSubstr("after 1 s"));
   EXPECT_THAT(r.error, HasSubstr("Optimize"));
-  EXPECT_GE(r.seconds, 0.2);
-  EXPECT_GE(r.phases[static_cast<size_t>(Phase::kOptimize)], 0.05);
+  EXPECT_GE(r.seconds, 1);
+  EXPECT_GT(r.phases[static_cast<size_t>(Phase::kOptimize)], 0);
   EXPECT_EQ(p.back_off(), 0) << "a deadline says nothing about the compiler";
   EXPECT_EQ(run(p, "ok").outcome, Outcome::kCompiled);
   EXPECT_EQ(p.starts(), 2);
@@ -112,9 +117,7 @@ class CompilerFailure : public testing::TestWithParam<Failure> {};
 TEST_P(CompilerFailure, IsAnOutcomeAndTheNextJobSucceeds) {
   CompilerProcess p(options());
   for (bool used_before : {false, true}) {
-    if (used_before) {
-      EXPECT_EQ(run(p, "ok").outcome, Outcome::kCompiled);
-    }
+    if (used_before) { EXPECT_EQ(run(p, "ok").outcome, Outcome::kCompiled); }
     auto r = run(p, GetParam().program);
     EXPECT_EQ(r.outcome, GetParam().outcome) << r.error;
     EXPECT_THAT(r.error, HasSubstr(GetParam().text));
@@ -123,17 +126,17 @@ TEST_P(CompilerFailure, IsAnOutcomeAndTheNextJobSucceeds) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CompilerFailure,
-                         testing::Values(Failure{"crash", Outcome::kCrashed, "signal 11"}, Failure{"crash", Outcome::kCrashed, "Cannot select"},
-                                         Failure{"abort", Outcome::kCrashed, "signal 6"}, Failure{"exit 3", Outcome::kCrashed, "code 3"},
-                                         Failure{"exit 78", Outcome::kOutOfMemory, "MiB"}, Failure{"refuse", Outcome::kRefused, "found f16"},
-                                         Failure{"garbage", Outcome::kGarbage, "expected a frame"},
-                                         Failure{"wrongjob", Outcome::kGarbage, "999"}, Failure{"midreply", Outcome::kCrashed, "code 0"},
-                                         Failure{"midheader", Outcome::kCrashed, "code 0"}));
+INSTANTIATE_TEST_SUITE_P(
+    All, CompilerFailure,
+    testing::Values(Failure{"crash", Outcome::kCrashed, "signal 11"}, Failure{"crash", Outcome::kCrashed, "Cannot select"},
+                    Failure{"abort", Outcome::kCrashed, "signal 6"}, Failure{"exit 3", Outcome::kCrashed, "code 3"},
+                    Failure{"exit 78", Outcome::kOutOfMemory, "MiB"}, Failure{"refuse", Outcome::kRefused, "found f16"},
+                    Failure{"garbage", Outcome::kGarbage, "expected a frame"}, Failure{"wrongjob", Outcome::kGarbage, "999"},
+                    Failure{"midreply", Outcome::kCrashed, "code 0"}, Failure{"midheader", Outcome::kCrashed, "code 0"}));
 
 TEST(CompilerProcess, ClosingTheOutputIsNoAnswer) {
   CompilerProcess p(options());
-  auto r = run(p, "mute", {.deadline = 0.3, .raise_after = INFINITY});
+  auto r = run(p, "mute", {.deadline = 1, .raise_after = INFINITY});
   EXPECT_EQ(r.outcome, Outcome::kGarbage);
   EXPECT_THAT(r.error, HasSubstr("closed its output"));
   EXPECT_EQ(run(p, "ok").outcome, Outcome::kCompiled);
@@ -154,9 +157,7 @@ TEST(CompilerProcess, KilledByOthersIsACrash) {
   CompilerProcess p(options());
   run(p, "ok");
   p.begin(request("hang"), {.deadline = kLong, .raise_after = INFINITY});
-  while (!p.phase()) {
-    EXPECT_FALSE(p.wait(-1, 0.01).has_value());
-  }
+  while (!p.phase()) { EXPECT_FALSE(p.wait(-1, 0.01).has_value()); }
   ::kill(p.pid(), SIGKILL);
   auto r = p.wait(-1, kLong);
   ASSERT_TRUE(r.has_value());
@@ -277,7 +278,7 @@ TEST(CompilerProcess, GetsNoOtherDescriptors) {
   CompilerProcess p(options());
   run(p, "ok");
   const std::string link = "/proc/" + std::to_string(p.pid()) + "/fd/" + std::to_string(leaked);
-  struct stat info {};
+  struct stat info{};
   // Its own copy of stdout may have that number.
   EXPECT_TRUE(::stat(link.c_str(), &info) != 0 || S_ISSOCK(info.st_mode));
   ::close(leaked);
@@ -306,7 +307,8 @@ TEST(CompilerProcess, AHostThatReapsAllChildrenDoesNotDisturb) {
       p.begin(request(program), {.deadline = kLong, .raise_after = INFINITY});
       return p.wait(-1, kLong).value_or(CompileResult{}).outcome;
     };
-    const bool good = outcome("ok") == Outcome::kCompiled && outcome("crash") == Outcome::kCrashed && outcome("ok") == Outcome::kCompiled;
+    const bool good =
+        outcome("ok") == Outcome::kCompiled && outcome("crash") == Outcome::kCrashed && outcome("ok") == Outcome::kCompiled;
     p.stop();
     ::_exit(good ? 0 : 1);
   }

@@ -17,9 +17,12 @@ constexpr size_t kHeaderBytes = 16;
 /// 0 for types that don't exist.
 size_t max_body(uint16_t type) {
   switch (static_cast<FrameType>(type)) {
-    case FrameType::kRequest: return kMaxRequestBytes;
-    case FrameType::kProgress: return 1;
-    case FrameType::kReply: return kMaxImageBytes + kMaxErrorBytes + 128;
+    case FrameType::kRequest:
+      return kMaxRequestBytes;
+    case FrameType::kProgress:
+      return 1;
+    case FrameType::kReply:
+      return kMaxImageBytes + kMaxErrorBytes + 128;
   }
   return 0;
 }
@@ -94,8 +97,8 @@ std::optional<Frame> FrameReader::next() {
   const uint16_t version = r.u16(), type = r.u16();
   const uint32_t job = r.u32(), size = r.u32();
   if (magic != kMagic || version != kVersion || size > max_body(type)) {
-    status_ = malformed(fmt::format("expected a frame of version {}, found magic {:#x}, version {}, type {}, {} bytes", kVersion, magic,
-                                    version, type, size));
+    status_ = malformed(fmt::format("expected a frame of version {}, found magic {:#x}, version {}, type {}, {} bytes", kVersion,
+                                    magic, version, type, size));
     buffer_.clear();
     return {};
   }

@@ -1,4 +1,5 @@
-// What the process and its compiler process say to each other: frames over a pair of descriptors. Neither side trusts the other's bytes.
+// What the process and its compiler process say to each other: frames over a pair of descriptors. Neither side trusts the other's
+// bytes.
 //
 //   frame     magic "MVCC" | u16 version | u16 type | u32 job | u32 bytes | that many bytes
 //   request   three strings (varint length, bytes): target, flags, program
@@ -40,7 +41,7 @@ inline constexpr int kExitOutOfMemory = 78;
 
 /// All that the code depends on, besides the build of the compiler. Its parts are opaque here.
 struct CompileRequest {
-  std::string target;   // CPU and features
+  std::string target;  // CPU and features
   std::string flags;
   std::string program;  // text of a loop program
   bool operator==(const CompileRequest&) const = default;
@@ -101,11 +102,12 @@ class PhaseReporter {
 /// An image, or a Status whose message is for the user. May be killed at any point.
 using CompileFunction = std::function<Result<std::vector<std::byte>>(const CompileRequest&, PhaseReporter&)>;
 
-/// The compiler process's side: answers requests until `in` ends (OK), one side fails (kIo) or `in` holds nonsense (kMalformedFile).
+/// The compiler process's side: answers requests until `in` ends (OK), one side fails (kIo) or `in` holds nonsense
+/// (kMalformedFile).
 Status serve(int in, int out, const CompileFunction& compile);
 
-/// serve() over stdin and stdout as the main program of a compiler process: ends with its parent, leaves with kExitOutOfMemory where
-/// operator new fails, and sends what others print on stdout to stderr. Returns the exit code.
+/// serve() over stdin and stdout as the main program of a compiler process: ends with its parent, leaves with kExitOutOfMemory
+/// where operator new fails, and sends what others print on stdout to stderr. Returns the exit code.
 int serve_stdio(const CompileFunction& compile);
 
 }  // namespace msvm::jit

@@ -84,14 +84,11 @@ TEST(CompilerProtocol, NoBytesCrashTheDecoders) {
     auto bytes = i % 2 != 0 ? request : reply;
     bytes.resize(rng() % (bytes.size() + 4));
     for (unsigned n = rng() % 3; n > 0 && !bytes.empty(); --n) bytes[rng() % bytes.size()] = static_cast<std::byte>(rng());
-    if (auto r = decode_request(bytes); r.ok()) {
-      EXPECT_EQ(encode_request(*r), bytes) << "one request, one encoding";
-    }
+    if (auto r = decode_request(bytes); r.ok()) { EXPECT_EQ(encode_request(*r), bytes) << "one request, one encoding"; }
     (void)decode_reply(bytes).ok();
     FrameReader reader;
     reader.feed(bytes);
-    while (reader.next()) {
-    }
+    while (reader.next()) {}
   }
 }
 
@@ -121,7 +118,9 @@ class ServeTest : public testing::Test {
     ::close(client_);
     return status_;
   }
-  void send(std::span<const std::byte> bytes) { ASSERT_EQ(::write(client_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size())); }
+  void send(std::span<const std::byte> bytes) {
+    ASSERT_EQ(::write(client_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
   Frame receive() {
     std::array<std::byte, 100> chunk;
     for (;;) {

@@ -5,8 +5,8 @@
 
 namespace msvm::jit {
 
-/// `rate` is earned each second, up to `burst`. What is spent isn't known beforehand, so it may go into debt. Times are any monotonic
-/// seconds.
+/// `rate` is earned each second, up to `burst`. What is spent isn't known beforehand, so it may go into debt. Times are any
+/// monotonic seconds.
 class TokenBucket {
  public:
   TokenBucket(double rate, double burst) : rate_(rate), burst_(burst), tokens_(burst) {}

@@ -59,7 +59,7 @@ std::string build_id_of_file(const std::string& path) {
   auto file = MappedFile::open(path);
   if (!file.ok()) return "none";
   if (std::string id = elf_id(file->data()); !id.empty()) return id;
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0) return "none";
   return fmt::format("{}-{}.{:09}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
@@ -67,7 +67,8 @@ std::string build_id_of_file(const std::string& path) {
 std::string build_id_of_this_code() {
   static const std::string id = [] {
     Dl_info info{};
-    if (::dladdr(reinterpret_cast<const void*>(&build_id_of_this_code), &info) == 0 || info.dli_fname == nullptr) return std::string("none");
+    if (::dladdr(reinterpret_cast<const void*>(&build_id_of_this_code), &info) == 0 || info.dli_fname == nullptr)
+      return std::string("none");
     // For the executable the name is what the program was called by, which may be relative.
     const bool absolute = info.dli_fname[0] == '/';
     return build_id_of_file(absolute ? info.dli_fname : "/proc/self/exe");

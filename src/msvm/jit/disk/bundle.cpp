@@ -33,13 +33,14 @@ Status write_bundle(const std::string& path, const std::vector<BundleEntry>& ent
   auto bytes = w.take();
   cache.key().seal(bytes);
   if (bytes.size() > kMaxBytes || entries.size() > kMaxEntries) {
-    return resource_limit(fmt::format("{}: {} images of {} bytes together, the limits are {} and {}: choose fewer shapes", path, entries.size(),
-                                      bytes.size(), kMaxEntries, kMaxBytes));
+    return resource_limit(fmt::format("{}: {} images of {} bytes together, the limits are {} and {}: choose fewer shapes", path,
+                                      entries.size(), bytes.size(), kMaxEntries, kMaxBytes));
   }
   return write_file_atomically(path, bytes);
 }
 
-Result<std::vector<BundleEntry>> read_bundle(const std::string& path, const DiskCache* cache, std::string_view build, bool trust_native) {
+Result<std::vector<BundleEntry>> read_bundle(const std::string& path, const DiskCache* cache, std::string_view build,
+                                             bool trust_native) {
   MSVM_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, read_file(path, kMaxBytes));
   std::span<const std::byte> body = bytes;
   const auto signed_body = cache ? cache->key().unseal(bytes) : std::nullopt;

@@ -24,7 +24,9 @@ class BundleTest : public testing::Test {
   void SetUp() override {
     mine_ = DiskCache::open({.folder = test_.path() + "/mine", .build = "b1"}).value();
     theirs_ = DiskCache::open({.folder = test_.path() + "/theirs", .build = "b1"}).value();
-    ASSERT_TRUE(write_bundle(path_, {{bytes_of("r1"), "sig 1", image_of("code 1")}, {bytes_of("r2"), "sig 2", image_of("code 2")}}, *mine_).ok());
+    ASSERT_TRUE(
+        write_bundle(path_, {{bytes_of("r1"), "sig 1", image_of("code 1")}, {bytes_of("r2"), "sig 2", image_of("code 2")}}, *mine_)
+            .ok());
   }
   TestFolder test_;
   std::string path_ = test_.path() + "/model.msbc.code";

@@ -57,9 +57,7 @@ std::optional<Entry> decode(std::span<const std::byte> bytes) {
 }  // namespace
 
 Result<std::unique_ptr<DiskCache>> DiskCache::open(DiskCacheOptions options) {
-  if (options.folder.empty()) {
-    MSVM_ASSIGN_OR_RETURN(options.folder, code_folder());
-  }
+  if (options.folder.empty()) { MSVM_ASSIGN_OR_RETURN(options.folder, code_folder()); }
   if (options.build.size() > kMaxBuild) return invalid_argument("the build id is too long");
   MSVM_ASSIGN_OR_RETURN(Fd folder, open_private_folder(options.folder, options.create));
   MSVM_ASSIGN_OR_RETURN(std::unique_ptr<CodeKey> key, CodeKey::open(folder.get()));
@@ -104,7 +102,8 @@ void DiskCache::store(std::span<const std::byte> request, std::span<const std::b
   const auto key = full_key(request);
   auto bytes = encode({key, image, label.substr(0, kMaxLabel)});
   key_->seal(bytes);
-  if (bytes.size() > options_.max_bytes || !write_private(folder_.get(), name_of(key) + std::string(kSuffix), bytes, Replace::kYes)) {
+  if (bytes.size() > options_.max_bytes ||
+      !write_private(folder_.get(), name_of(key) + std::string(kSuffix), bytes, Replace::kYes)) {
     ++not_written_;
     return;
   }
@@ -136,7 +135,7 @@ std::vector<DiskCache::File> DiskCache::files() const {
   const int fd = own.release();
   while (const dirent* e = ::readdir(folder)) {
     const std::string name = e->d_name;
-    struct stat info {};
+    struct stat info{};
     if (::fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (name.ends_with(kSuffix)) {
       all.push_back({name, static_cast<uint64_t>(info.st_size), info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec});

@@ -15,14 +15,14 @@
 namespace msvm::jit {
 
 struct DiskCacheOptions {
-  std::string folder;                      // absolute; empty: code_folder()
-  std::string build;                       // code_build(): part of every key
+  std::string folder;                        // absolute; empty: code_folder()
+  std::string build;                         // code_build(): part of every key
   uint64_t max_bytes = uint64_t{256} << 20;  // of all entries
-  bool create = true;                      // make the folder if it isn't there
+  bool create = true;                        // make the folder if it isn't there
 };
 
-/// Safe to use from several threads, processes and in children of forks; takes no lock. After open() nothing fails: what can't be read
-/// is missing, what can't be written isn't kept, what isn't this user's own work is removed.
+/// Safe to use from several threads, processes and in children of forks; takes no lock. After open() nothing fails: what can't be
+/// read is missing, what can't be written isn't kept, what isn't this user's own work is removed.
 class DiskCache final : public CodeStore {
  public:
   /// The Status says why there is no cache; kNotFound without `create`.

@@ -28,7 +28,9 @@ std::unique_ptr<DiskCache> open(const std::string& folder, DiskCacheOptions o = 
 
 class DiskCacheTest : public testing::Test {
  protected:
-  void store(std::string_view key, std::string_view image, std::string_view label = "label") { cache_->store(bytes_of(key), bytes_of(image), label); }
+  void store(std::string_view key, std::string_view image, std::string_view label = "label") {
+    cache_->store(bytes_of(key), bytes_of(image), label);
+  }
   std::string load(std::string_view key) { return text_of(cache_->load(bytes_of(key))); }
   std::string only_file() {
     auto list = cache_->list();
@@ -64,7 +66,7 @@ TEST_F(DiskCacheTest, FilesAreForThisUserOnly) {
   ::umask(before);
   EXPECT_EQ(files(), 1u);
   for (const auto& e : std::filesystem::directory_iterator(folder_)) {
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(::stat(e.path().c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 07777, 0600u) << e.path();
   }
@@ -196,7 +198,9 @@ TEST_F(DiskCacheTest, AKeyThatOthersMayKnowIsReplaced) {
   replaced("link");
 }
 
-TEST_F(DiskCacheTest, KeysAreRandom) { EXPECT_NE(read_text(folder_ + "/key"), (open(test_.path() + "/other"), read_text(test_.path() + "/other/key"))); }
+TEST_F(DiskCacheTest, KeysAreRandom) {
+  EXPECT_NE(read_text(folder_ + "/key"), (open(test_.path() + "/other"), read_text(test_.path() + "/other/key")));
+}
 
 TEST_F(DiskCacheTest, ManyProcessesAtOnceGetOneKeyAndWholeEntries) {
   const std::string folder = test_.path() + "/together";
@@ -334,7 +338,8 @@ TEST_F(DiskCacheTest, ServesTheCompileQueue) {
     o.store = open(folder_);
     Outcome told = Outcome::kCancelled;
     CompileQueue q(o);
-    q.submit({.request = encode_request({"host", "", "ok"}), .label = "sig", .done = [&](const CompileResult& r) { told = r.outcome; }});
+    q.submit(
+        {.request = encode_request({"host", "", "ok"}), .label = "sig", .done = [&](const CompileResult& r) { told = r.outcome; }});
     q.drain();
     return told;
   };

@@ -42,7 +42,7 @@ ReadOutcome read_private(int folder, const std::string& name, size_t max_bytes, 
   // O_NONBLOCK: a pipe must not hang the open.
   Fd fd(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!fd.ok()) return errno == ELOOP || errno == EACCES ? ReadOutcome::kForeign : ReadOutcome::kMissing;
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return ReadOutcome::kMissing;
   if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & 07777) != 0600 || info.st_size < 0 ||
       static_cast<uint64_t>(info.st_size) > max_bytes) {

@@ -20,8 +20,8 @@ enum class ReadOutcome : uint8_t {
 ReadOutcome read_private(int folder, const std::string& name, size_t max_bytes, bool touch, std::vector<std::byte>& out);
 
 enum class Replace : uint8_t { kYes, kOnlyNew };
-/// Through a temporary file and a rename (kOnlyNew: an existing file stays, and false is returned). False, and nothing left behind, if
-/// the disk is full, a limit is reached or the folder can't be written.
+/// Through a temporary file and a rename (kOnlyNew: an existing file stays, and false is returned). False, and nothing left behind,
+/// if the disk is full, a limit is reached or the folder can't be written.
 bool write_private(int folder, const std::string& name, std::span<const std::byte> data, Replace replace);
 
 /// What names of unfinished files begin with.

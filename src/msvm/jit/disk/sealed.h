@@ -18,7 +18,8 @@ inline constexpr size_t kMacBytes = 32;
 /// The key of one user, in the file "key" of the private folder; erased from memory with the object. Works without locks.
 class CodeKey {
  public:
-  /// Reads the file, or makes it from the system's random numbers. A key that others could have read or that isn't whole is replaced.
+  /// Reads the file, or makes it from the system's random numbers. A key that others could have read or that isn't whole is
+  /// replaced.
   static Result<std::unique_ptr<CodeKey>> open(int folder);
   ~CodeKey();
   CodeKey(const CodeKey&) = delete;

@@ -31,6 +31,7 @@ Status NativeProgram::make(int32_t function, const std::map<std::string, std::ve
   const auto index = static_cast<size_t>(function);
   if (function < 0 || index >= states_.size()) return invalid_argument(fmt::format("there is no function {}", function));
   MSVM_ASSIGN_OR_RETURN(const InputSizes known, InputSizes::bind(FunctionView(program_->verified(), function), sizes));
+  if (!at_home()) return unsupported("the child of a fork makes no code");
   warm_up();
   std::vector<std::pair<int32_t, Box>> boxes;
   {
@@ -75,6 +76,7 @@ Status NativeProgram::make(int32_t function, const std::map<std::string, std::ve
 }
 
 Result<size_t> NativeProgram::write_bundle(const std::string& path) const {
+  if (!at_home()) return unsupported("the child of a fork makes no code");
   std::vector<BundleEntry> images;
   {
     std::lock_guard lock(mutex_);

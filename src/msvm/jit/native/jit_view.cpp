@@ -46,8 +46,9 @@ namespace jit {
 JitView NativeProgram::view() const {
   constexpr int64_t kEnoughRuns = 32;
   constexpr double kLowRate = 0.7;
-  std::lock_guard lock(mutex_);
   JitView v;
+  if (!at_home()) return v;
+  std::lock_guard lock(mutex_);
   v.program = program_->module().name;
   v.cache_bytes = options_.cache_bytes;
   v.code_bytes = code_bytes();

@@ -37,6 +37,7 @@ class NativeProgram::Observer final : public RegionObserver {
  public:
   Observer(NativeProgram& program, RunLog* log) : program_(program), log_(log) {}
   ~Observer() override {
+    if (!program_.at_home()) return;
     std::lock_guard lock(program_.mutex_);
     program_.read_logs();
     std::erase_if(program_.logs_, [&](const auto& l) { return l.get() == log_; });
@@ -78,9 +79,12 @@ class NativeProgram::Observer final : public RegionObserver {
 NativeProgram::NativeProgram(std::shared_ptr<NativeJit> jit, std::shared_ptr<const Program> program, const JitOptions& options)
     : jit_(std::move(jit)), program_(std::move(program)), options_(options), owner_(next_owner()), states_(program_->module().functions.size()), functions_(states_.size()) {}
 
-NativeProgram::~NativeProgram() { jit_->queue().cancel(owner_); }
+NativeProgram::~NativeProgram() {
+  if (at_home()) jit_->queue().cancel(owner_);
+}
 
 std::unique_ptr<RegionObserver> NativeProgram::observe() {
+  if (!at_home()) return nullptr;
   std::lock_guard lock(mutex_);
   logs_.push_back(std::make_unique<RunLog>());
   return std::make_unique<Observer>(*this, logs_.back().get());
@@ -90,7 +94,7 @@ void NativeProgram::function_ran(int32_t function, int64_t nanoseconds) {
   FunctionState& s = states_[static_cast<size_t>(function)];
   if (s.asked.load(std::memory_order_relaxed)) return;
   if (s.runs.fetch_add(1, std::memory_order_relaxed) < 1 && nanoseconds < kLongRun) return;
-  if (s.asked.exchange(true)) return;
+  if (s.asked.exchange(true) || !at_home()) return;
   jit_->queue().post(owner_, Urgency::kNormal, [this, function] {
     std::lock_guard lock(mutex_);
     analyse(function);
@@ -98,6 +102,7 @@ void NativeProgram::function_ran(int32_t function, int64_t nanoseconds) {
 }
 
 void NativeProgram::warm_up() {
+  if (!at_home()) return;
   for (size_t f = 0; f < states_.size(); ++f)
     if (!states_[f].asked.exchange(true))
       jit_->queue().post(owner_, Urgency::kWaited, [this, f] {
@@ -108,7 +113,7 @@ void NativeProgram::warm_up() {
 }
 
 void NativeProgram::notify() {
-  if (notified_.exchange(true, std::memory_order_acq_rel)) return;
+  if (notified_.exchange(true, std::memory_order_acq_rel) || !at_home()) return;
   jit_->queue().post(owner_, Urgency::kNormal, [this] {
     notified_.store(false, std::memory_order_release);
     std::lock_guard lock(mutex_);
@@ -117,7 +122,7 @@ void NativeProgram::notify() {
 }
 
 Status NativeProgram::failure() const {
-  if (options_.fallback || !failed_.load(std::memory_order_acquire)) return {};
+  if (options_.fallback || !failed_.load(std::memory_order_acquire) || !at_home()) return {};
   std::lock_guard lock(mutex_);
   return unsupported(failure_);
 }
@@ -203,15 +208,18 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
   }
   std::string error = result.error;
   if (info.kind == OutcomeKind::kCode) {
+    const bool shared = jit_->find_image(key) != nullptr;  // an equal request was answered just before
     auto image = jit_->map(key, *result.image);
     if (image.ok() && (*image)->kernels() == r.lowered.groups.size()) {
-      Entry e{.box = box, .key = key, .outcome = std::string(info.text), .code_bytes = static_cast<int64_t>((*image)->bytes()), .compile_ms = result.seconds * 1e3};
+      Entry e{.box = box, .key = key, .outcome = std::string(info.text), .code_bytes = static_cast<int64_t>((*image)->bytes()), .shared = shared, .compile_ms = result.seconds * 1e3};
       e.entry = std::make_shared<RegionEntry>();
       for (size_t k = 0; k < (*image)->kernels(); ++k) e.entry->kernels.push_back((*image)->entry(k));
       e.entry->image = *image;
-      ++(result.outcome == Outcome::kFromDisk ? from_disk_ : compiled_);
-      compile_ms_ += result.seconds * 1e3;
-      event(JitEventKind::kCompiled, fmt::format("{}: {} in {:.1f} ms, {} bytes", signature(f, region, box), info.text, result.seconds * 1e3, e.code_bytes));
+      if (!shared) {
+        ++(result.outcome == Outcome::kFromDisk ? from_disk_ : compiled_);
+        if (result.outcome == Outcome::kCompiled) compile_ms_ += result.seconds * 1e3;
+      }
+      if (!shared) event(JitEventKind::kCompiled, fmt::format("{}: {} in {:.1f} ms, {} bytes", signature(f, region, box), info.text, result.seconds * 1e3, e.code_bytes));
       publish(f, region, std::move(e), tier);
       return;
     }

@@ -1,5 +1,7 @@
 // Native code of one program: finds its regions, watches the sizes it runs with, has code made and publishes it.
 #pragma once
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -101,11 +103,15 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   std::string alias(const FunctionJit& f, int32_t region, const Box& box) const;
   Gain gain(const RegionJit& r) const;
   Box box_for(const FunctionJit& f, int32_t region, const InputSizes& sizes, const std::map<std::string, Extent>& ranges) const;
+  /// False in the child of a fork: it goes on with the code that is there, and has none made. The JIT thread, which may have held
+  /// the lock, doesn't exist there.
+  bool at_home() const { return ::getpid() == process_; }
 
   const std::shared_ptr<NativeJit> jit_;
   const std::shared_ptr<const Program> program_;
   const JitOptions options_;
   const Owner owner_;
+  const pid_t process_ = ::getpid();
   const std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();
   std::vector<FunctionState> states_;
   std::atomic<bool> notified_{false}, failed_{false};

@@ -139,6 +139,7 @@ void NativeProgram::make_room(FunctionJit& f, int32_t region) {
 }
 
 void NativeProgram::retire_all() {
+  if (!at_home()) return;
   jit_->queue().post(owner_, Urgency::kNormal, [this] {
     std::lock_guard lock(mutex_);
     failure_.clear();

@@ -46,8 +46,7 @@ void say(const Bytes& bytes) {
 
 void burn(int ms) {
   auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
-  while (std::chrono::steady_clock::now() < end) {
-  }
+  while (std::chrono::steady_clock::now() < end) {}
 }
 
 msvm::Result<Bytes> compile(const CompileRequest& request, PhaseReporter& phases) {
@@ -75,7 +74,9 @@ msvm::Result<Bytes> compile(const CompileRequest& request, PhaseReporter& phases
   phases.enter(Phase::kCodeGen);
   if (what == "refuse") return msvm::unsupported("pow: expected f32, found f16");
   if (what == "garbage") say(bytes_of("segment fault? 0123456789 0123456789"));
-  if (what == "wrongjob") say(msvm::jit::encode_frame(msvm::jit::FrameType::kReply, 999, msvm::jit::encode_reply({.error = "x", .image = {}, .seconds = {}})));
+  if (what == "wrongjob")
+    say(msvm::jit::encode_frame(msvm::jit::FrameType::kReply, 999,
+                                msvm::jit::encode_reply({.error = "x", .image = {}, .seconds = {}})));
   if (what == "midreply" || what == "midheader") {
     auto frame = msvm::jit::encode_frame(msvm::jit::FrameType::kReply, 1, bytes_of("a body that goes on and on"));
     frame.resize(what == "midreply" ? 20 : 5);

@@ -1,0 +1,137 @@
+// Entries are published, evicted and retired while sessions run from them; forks; ends in the middle of compilations.
+#ifdef MSVM_COMPILER
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "msvm/engine/program_testing.h"
+
+namespace msvm::testing {
+namespace {
+
+constexpr const char* kProgram = R"(
+module "swapped" version 1
+symbol N, H
+const %w f32[4, 4] = fill(0.5)
+func @main(x: f32[N, 4, H]) -> (y: f32[N, 4, H])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_CONST %w
+  R2 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
+  OP_CALL Mul(R0, R0) -> R2
+  R3 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
+  OP_CALL Add(R2, R0) -> R3
+  TENSOR_FREE R2
+  R4 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
+  OP_CALL MatMul(R1, R3) -> R4
+  TENSOR_FREE R3
+  R5 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
+  OP_CALL Softmax(R4) -> R5 {axis: -1}
+  R6 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
+  OP_CALL Sub(R5, R4) -> R6
+  TENSOR_FREE R4
+  TENSOR_FREE R5
+  RETURN R6
+)";
+
+std::shared_ptr<Engine> engine_with(JitOptions jit) {
+  jit.disk_cache = false;
+  return make_engine({.num_threads = 1, .jit = jit, .compiler = MSVM_COMPILER});
+}
+
+TEST(Native, ThreadsRunWhileEntriesAreSwapped) {
+  auto plain = engine_with({.jit_level = 0}), engine = engine_with({.jit_threshold = 1, .scd_threshold = 0, .cache_bytes = 8192});
+  auto reference = load(*plain, kProgram), program = load(*engine, kProgram);
+  ASSERT_TRUE(reference && program);
+  std::vector<std::vector<Value>> inputs;
+  std::vector<std::vector<Value>> expected;
+  for (int h = 1; h <= 5; ++h) {
+    inputs.push_back({tensor(*plain, "f32[2, 4, " + std::to_string(h) + "] iota")});
+    auto r = reference->run(inputs.back());
+    ASSERT_TRUE(r.ok());
+    expected.push_back(std::move(*r));
+  }
+  std::atomic<bool> stop{false};
+  std::atomic<int64_t> wrong{0}, runs{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      std::vector<Value> results;
+      for (size_t k = static_cast<size_t>(t); !stop.load(); k = (k + 2) % inputs.size()) {
+        if (!program->run(inputs[k], results).ok() || !near(expected[k][0], results[0], 1e-6)) ++wrong;
+        ++runs;
+      }
+    });
+  for (int round = 0; round < 10; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ASSERT_TRUE(engine->patch_capabilities(R"json({"format": 1, "device": "CPU(0)", "sections": {}})json", "test").ok());
+    (void)program->jit_view();
+    if (round % 5 == 0) engine->drain_jit();
+  }
+  stop = true;
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_GT(runs.load(), 100);
+  engine->drain_jit();
+  const JitView v = program->jit_view();
+  EXPECT_GT(v.native, 0);
+  EXPECT_GT(v.evicted, 0) << to_text(v);
+  EXPECT_LE(v.code_bytes, 8192);
+}
+
+TEST(Native, AProgramGoesWhileItIsCompiled) {
+  auto engine = engine_with({.jit_threshold = 1, .scd_threshold = 0});
+  for (int k = 0; k < 20; ++k) {
+    auto program = load(*engine, kProgram);
+    const std::vector<Value> in{tensor(*engine, "f32[2, 4, " + std::to_string(k + 1) + "] iota")};
+    for (int run = 0; run < 3; ++run) ASSERT_TRUE(program->run(in).ok());
+  }
+}
+
+TEST(Native, AnEngineGoesWhileItCompiles) {
+  for (int k = 0; k < 5; ++k) {
+    auto engine = engine_with({});
+    auto program = load(*engine, kProgram);
+    const std::vector<Value> in{tensor(*engine, "f32[2, 4, 3] iota")};
+    for (int run = 0; run < 3; ++run) ASSERT_TRUE(program->run(in).ok());
+    engine->stop_jit();
+    for (int run = 0; run < 3; ++run) ASSERT_TRUE(program->run(in).ok());
+  }
+}
+
+// The compiler of another process is nothing to a child: it goes on with the code that is there.
+TEST(Native, AForkedChildRuns) {
+#if !defined(__SANITIZE_THREAD__)
+  auto engine = engine_with({});
+  auto program = load(*engine, kProgram);
+  const std::vector<Value> in{tensor(*engine, "f32[2, 4, 3] iota")};
+  std::vector<Value> expected;
+  for (int run = 0; run < 3; ++run) {
+    auto r = program->run(in);
+    ASSERT_TRUE(r.ok());
+    expected = std::move(*r);
+  }
+  engine->drain_jit();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    bool right = true;
+    for (int h = 1; h < 6; ++h)
+      for (int run = 0; run < 4; ++run) right = program->run(std::vector<Value>{tensor(*engine, "f32[2, 4, " + std::to_string(h) + "] iota")}).ok() && right;
+    auto r = program->run(in);
+    right = right && r.ok() && near((*r)[0], expected[0], 1e-6) && program->counters().native_regions > 0;
+    (void)program->jit_view();
+    program.reset();
+    ::_exit(right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(program->run(in).ok());
+#endif
+}
+
+}  // namespace
+}  // namespace msvm::testing
+#endif  // MSVM_COMPILER
