@@ -70,7 +70,7 @@ def test_jit_info_as_tables(msvm_cli, chain):
     assert re.search(r"^entry +alias +tier +hits +code +came +compiled in$", done.out, re.M)
     assert re.search(r"^jit_cache_\w+_N\*_H16_W24 +jit_24x16 +2 +\d+ +[\d.]+ KiB +compiled ", done.out, re.M)
     assert re.search(r"^phase +in all +mean +longest\nParse .*\nOptimize .*\nCodeGen ", done.out, re.M)
-    assert re.search(r"^[\d.]+ s +hot patch +jit_cache_\w+_N\*_H16_W24 \(tier 2\)$", done.out, re.M)
+    assert re.search(r"^ *[\d.]+ s +hot patch +jit_cache_\w+_N\*_H16_W24 \(tier 2\)$", done.out, re.M)
     run = msvm_cli("run", chain, *args, "--jit-info")
     assert "entry" in run.out and "output z:" in run.out and re.search(r"^hit rate +\d", run.out, re.M)
     assert data(msvm_cli("run", chain, *args, "--jit-info", "--json"))["jit"]["compiled"] == 2

@@ -113,6 +113,21 @@ TEST_F(NativeBundle, RangesAndUnknownSymbols) {
   const JitView v = program->jit_view();
   ASSERT_EQ(v.regions[0].entries.size(), 2u) << to_text(v);
   EXPECT_EQ(v.regions[0].entries[0].box, "N*_H8-64_W*");
+  // A box of the bundle is there from the start.
+  ASSERT_TRUE(program->write_bundle(path_).ok());
+  auto later = engine();
+  ASSERT_TRUE(later->load_bundle(path_).ok());
+  auto taken = load(*later, kChain);
+  taken->warm_up();
+  ASSERT_TRUE(taken->run(inputs(*later, 10, 3)).ok());
+  ASSERT_TRUE(taken->run(inputs(*later, 4, 3)).ok());
+  const JitView w = taken->jit_view();
+  ASSERT_EQ(w.regions[0].entries.size(), 2u) << to_text(w);
+  EXPECT_EQ(w.regions[0].entries[0].box, "N*_H8-64_W*");
+  EXPECT_EQ(w.regions[0].entries[0].hits, 1) << to_text(w);
+  EXPECT_EQ(w.regions[0].entries[1].hits, 1) << to_text(w);
+  EXPECT_EQ(w.compiled + w.failed, 0) << to_text(w);
+
   EXPECT_NE(program->make_code({}, {{"Q", {8, 64}}}).message().find("no region has a symbol Q; there are: N, H, W"), std::string::npos);
   EXPECT_FALSE(program->make_code({{"x", {1, 4, 8, 8}}}).ok());
   auto broken = engine();

@@ -2,10 +2,67 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "msvm/jit/native/native_program.h"
 
 namespace msvm::jit {
+namespace {
+
+/// The box of a signature that begins with the region's own one, "jit_cache_237a4b1c"; none if it is of something else.
+std::optional<Box> parse_box(std::string_view signature, std::string_view own, const Region& region, const DimContext& dims) {
+  if (!signature.starts_with(own)) return {};
+  signature.remove_prefix(own.size());
+  Box box;
+  auto number = [&](int64_t& v) {
+    const auto [end, error] = std::from_chars(signature.data(), signature.data() + signature.size(), v);
+    if (error != std::errc()) return false;
+    signature.remove_prefix(static_cast<size_t>(end - signature.data()));
+    return true;
+  };
+  auto skip = [&](std::string_view text) {
+    const bool there = signature.starts_with(text);
+    if (there) signature.remove_prefix(text.size());
+    return there;
+  };
+  for (size_t k = 0; k < region.symbols.size(); ++k) {
+    Extent e;
+    if (!skip("_") || !skip(symbol_name(region, k, dims))) return {};
+    if (!skip("*")) {
+      if (!number(e.min)) return {};
+      e.max = e.min;
+      if (skip("-") && !number(e.max)) return {};
+    }
+    box.extents.push_back(e);
+  }
+  return signature.empty() ? std::optional(std::move(box)) : std::nullopt;
+}
+
+}  // namespace
+
+// Boxes of bundles are there from the start: somebody chose them, so no habit has to show first.
+void NativeProgram::take_from_bundles(int32_t function) {
+  const auto labels = jit_->kept().in_bundles();
+  FunctionJit& f = *functions_[static_cast<size_t>(function)];
+  for (int32_t r = 0; !labels.empty() && r < static_cast<int32_t>(f.regions.size()); ++r) {
+    RegionJit& region = f.regions[static_cast<size_t>(r)];
+    // The region's own part of the name, before the box.
+    const Box all{std::vector<Extent>(region.region->symbols.size())};
+    const std::string box_text = jit::to_string(all, *region.region, f.view->dims()), whole = signature(f, r, all);
+    const std::string own = whole.substr(0, whole.size() - box_text.size() - !box_text.empty());
+    for (auto at = labels.lower_bound(own); at != labels.end() && at->first.starts_with(own); ++at) {
+      auto box = parse_box(at->first, own, *region.region, f.view->dims());
+      if (!box || !box->fixes_something()) continue;
+      // Names only show what code is for; the request says it.
+      const std::string text = loops::print(specialise(region.lowered, *f.view, *region.region, *box));
+      const auto wanted = encode_request({jit_->options().target.isa, jit_->flags(), text});
+      if (std::string_view(reinterpret_cast<const char*>(wanted.data()), wanted.size()) != at->second) continue;
+      region.trigger->add_entry(*box);
+      request(function, r, std::move(*box), 2);
+    }
+  }
+}
 
 // As the trigger would have it, so that runs ask for the same code later.
 Box NativeProgram::box_for(const FunctionJit& f, int32_t region, const InputSizes& sizes, const std::map<std::string, Extent>& ranges) const {
@@ -78,23 +135,24 @@ Status NativeProgram::make(int32_t function, const std::map<std::string, std::ve
 Result<size_t> NativeProgram::write_bundle(const std::string& path) const {
   if (!at_home()) return unsupported("the child of a fork makes no code");
   std::vector<BundleEntry> images;
+  size_t distinct = 0;
   {
     std::lock_guard lock(mutex_);
-    std::vector<std::string_view> seen;
+    std::vector<std::string_view> seen;  // images are shared, but each box has its name in the file
     for (const auto& f : functions_) {
       if (!f) continue;
       for (const RegionJit& r : f->regions)
         for (const Entry& e : r.entries) {
-          if (e.key.empty() || std::find(seen.begin(), seen.end(), e.key) != seen.end()) continue;
-          const auto image = jit_->find_image(e.key);
+          const auto image = e.key.empty() ? nullptr : jit_->find_image(e.key);
           if (!image) continue;
-          seen.push_back(e.key);
+          if (std::find(seen.begin(), seen.end(), e.key) == seen.end()) seen.push_back(e.key);
           images.push_back({encode_request({jit_->options().target.isa, jit_->flags(), e.key}), e.entry->name, std::make_shared<const std::vector<std::byte>>(image->encode())});
         }
     }
+    distinct = seen.size();
   }
   MSVM_RETURN_IF_ERROR(jit_->kept().write(path, images));
-  return images.size();
+  return distinct;
 }
 
 }  // namespace msvm::jit

@@ -48,7 +48,13 @@ Status KeptCode::add_bundle(const std::string& path, bool trust_native) {
   MSVM_ASSIGN_OR_RETURN(auto entries, read_bundle(path, folder.ok() ? folder->get() : nullptr, build, trust_native));
   std::lock_guard lock(mutex_);
   bundles_.add(entries);
+  for (const BundleEntry& e : entries) labels_[e.label] = std::string(reinterpret_cast<const char*>(e.request.data()), e.request.size());
   return {};
+}
+
+std::map<std::string, std::string> KeptCode::in_bundles() const {
+  std::lock_guard lock(mutex_);
+  return labels_;
 }
 
 Status KeptCode::write(const std::string& path, const std::vector<BundleEntry>& entries) {

@@ -87,6 +87,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   // On the JIT thread, with mutex_ held.
   void analyse(int32_t function);
   void request(int32_t function, int32_t region, Box box, int tier);
+  void take_from_bundles(int32_t function);
   void compiled(int32_t function, int32_t region, const Box& box, int tier, const std::string& key, const CompileResult& result);
   void publish(FunctionJit& f, int32_t region, Entry entry, int tier);
   void republish(FunctionJit& f, int32_t region);
