@@ -105,6 +105,11 @@ MemoryStats Engine::memory_stats(Device device) const {
 WorkerPool& Engine::workers() { return impl_->devices.workers; }
 jit::QueueView Engine::jit_queue() const { return impl_->jit->queue_view(); }
 void Engine::drain_jit() { impl_->jit->drain(); }
+Status Engine::load_bundle(const std::string& path, bool trust_native) {
+  MSVM_RETURN_IF_ERROR(impl_->jit->kept().add_bundle(path, trust_native));
+  impl_->jit->queue().something_changed();  // what failed may be there now
+  return {};
+}
 void Engine::stop_jit() { impl_->jit->queue().stop(); }
 BufferPool& Engine::pool() { return impl_->devices.pool; }
 

@@ -82,6 +82,11 @@ class Executable {
   JitView jit_view() const;
   /// Makes code for all sizes now, and waits for it.
   void warm_up();
+  /// Makes code for these sizes of inputs, and ranges of symbols, by name, and for all sizes, and waits for it. The error says what
+  /// couldn't be compiled.
+  Status make_code(const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges = {}, int32_t function = 0);
+  /// The native code there is now, for Engine::load_bundle() in other processes; how many images.
+  Result<size_t> write_bundle(const std::string& path) const;
 
   struct Impl;
   explicit Executable(std::unique_ptr<Impl> impl);
@@ -108,6 +113,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   jit::QueueView jit_queue() const;
   /// Waits until the JIT thread has nothing left to do. Programs that run meanwhile give it more.
   void drain_jit();
+  /// Code that programs take from a file instead of having it compiled. It must come from Executable::write_bundle() of the same build,
+  /// and be signed with this user's key unless `trust_native`: native code is run as it is.
+  Status load_bundle(const std::string& path, bool trust_native = false);
   /// No code is made from now on. For the end of the program, before what its threads use goes.
   void stop_jit();
   /// Fresh dense host memory for an input.

@@ -137,5 +137,13 @@ JitView Executable::jit_view() const { return impl_->native ? impl_->native->vie
 void Executable::warm_up() {
   if (impl_->native) impl_->native->warm_up();
 }
+Status Executable::make_code(const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges, int32_t function) {
+  if (!impl_->native) return unsupported("no code is made at jit_level 0");
+  return impl_->native->make(function, sizes, ranges);
+}
+Result<size_t> Executable::write_bundle(const std::string& path) const {
+  if (!impl_->native) return unsupported("there is no code at jit_level 0");
+  return impl_->native->write_bundle(path);
+}
 
 }  // namespace msvm

@@ -73,6 +73,7 @@ Value* PassEmitter::step(const Step& s, const Columns& at, const Values& values)
 void PassEmitter::row_section() {
   const Columns first{1, b_.getInt64(0), nullptr};
   for (const Step& s : pass_.steps) {
+    at_line_of(s);
     if (s.op == Op::kStore) emit_store(b_, k_.tensors[static_cast<size_t>(s.tensor)], first, operand(s.operands[0], loops::value_type(s.type), 1, {}).first);
     else k_.rows[s.result] = {step(s, first, {}), s.type};
   }
@@ -84,7 +85,9 @@ void PassEmitter::constant_steps() {
     if (s.op == Op::kStore || s.op == Op::kIndex || loops::is_reduction(s.op)) continue;
     bool same = s.op != Op::kLoad || is_number(k_.kernel.tensors[static_cast<size_t>(s.tensor)].strides.back(), 0);
     for (const Operand& o : s.operands) same = same && (o.kind != Operand::kValue || constant_.count(o.index));
-    if (same) constant_[s.result] = {step(s, {1, b_.getInt64(0), nullptr}, {}), s.type};
+    if (!same) continue;
+    at_line_of(s);
+    constant_[s.result] = {step(s, {1, b_.getInt64(0), nullptr}, {}), s.type};
   }
 }
 
@@ -111,6 +114,7 @@ void PassEmitter::steps(const Columns& at, std::span<Value*> sums) {
   Values values;
   auto reduction = reductions_.begin();
   for (const Step& s : pass_.steps) {
+    at_line_of(s);
     if (s.op == Op::kStore) {
       emit_store(b_, k_.tensors[static_cast<size_t>(s.tensor)], at, operand(s.operands[0], loops::value_type(s.type), at.lanes, values).first);
     } else if (loops::is_reduction(s.op)) {

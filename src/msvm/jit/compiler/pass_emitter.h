@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "msvm/jit/compiler/reduction.h"
+#include "msvm/jit/compiler/source_lines.h"
 #include "msvm/jit/compiler/tensors.h"
 #include "msvm/loops/loop_program.h"
 
@@ -20,6 +21,7 @@ struct KernelState {
   std::vector<llvm::Value*> sizes;  // the arguments
   std::vector<RowOf> tensors;       // at the current row
   std::map<int32_t, std::pair<llvm::Value*, DType>> rows;  // row scalars
+  SourceLines* lines = nullptr;     // that are told; null: nobody asks
 };
 
 class PassEmitter {
@@ -43,6 +45,9 @@ class PassEmitter {
   llvm::Value* splat(llvm::Value* scalar, int lanes);
   Typed operand(const loops::Operand& o, DType type, int lanes, const Values& values);
   llvm::Value* step(const loops::Step& s, const Columns& at, const Values& values);
+  void at_line_of(const loops::Step& s) {
+    if (k_.lines) k_.lines->at(b_, s);
+  }
   void constant_steps();
   void steps(const Columns& at, std::span<llvm::Value*> sums);
   std::vector<llvm::Value*> starts(int lanes) const;
