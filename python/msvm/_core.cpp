@@ -241,7 +241,7 @@ Result<Module> read_any(const std::string& path) {
 }
 Result<Module> read_to_show(const std::string& path) { return path.ends_with(".msasm") ? read_text_module(path, TextLines::kNone) : read_module_file(path); }
 
-PyExecutable* make(Result<Module> (*read)(const std::string&), const std::string& path, int threads, int opt) {
+PyExecutable* make(Result<Module> (*read)(const std::string&), const std::string& path, int threads, int opt, int jit_level) {
   if (opt < 0 || opt > 1) raise(invalid_argument("opt is 0 (operators as they stand) or 1 (optimise)"));
   auto engine = engine_for(threads);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
@@ -250,7 +250,9 @@ PyExecutable* make(Result<Module> (*read)(const std::string&), const std::string
     auto module = read(path);
     if (module.ok()) {
       auto verified = verify_and_optimize(std::move(*module), {.level = opt});
-      if (verified.ok()) loaded.emplace(engine->load(std::move(*verified)));
+      JitOptions jit = engine->jit_options();
+      jit.jit_level = std::min(jit.jit_level, jit_level);
+      if (verified.ok()) loaded.emplace(engine->load(std::move(*verified), jit));
       else loaded.emplace(verified.status());
     } else {
       loaded.emplace(module.status());
@@ -291,8 +293,10 @@ NB_MODULE(_core, m) {
         }
         if (!s.ok()) raise(s);
       });
-  m.def("load", [](const nb::bytes& path, int threads, int opt) { return make(read_any, path_of(path), threads, opt); }, nb::arg("path"), nb::arg("num_threads") = 0, nb::arg("opt") = 0);
-  m.def("load_onnx", [](const nb::bytes& path, int threads, int opt) { return make(import_onnx_file, path_of(path), threads, opt); }, nb::arg("path"), nb::arg("num_threads") = 0, nb::arg("opt") = 1);
+  m.def("load", [](const nb::bytes& path, int threads, int opt, int jit_level) { return make(read_any, path_of(path), threads, opt, jit_level); }, nb::arg("path"), nb::arg("num_threads") = 0,
+        nb::arg("opt") = 0, nb::arg("jit_level") = 2);
+  m.def("load_onnx", [](const nb::bytes& path, int threads, int opt, int jit_level) { return make(import_onnx_file, path_of(path), threads, opt, jit_level); }, nb::arg("path"), nb::arg("num_threads") = 0,
+        nb::arg("opt") = 1, nb::arg("jit_level") = 2);
   m.def("disassemble", [](const nb::bytes& path) { return text(disassemble(unwrap(read_to_show(path_of(path))), {.max_inline_bytes = 256})); }, nb::arg("path"));
   // The engines outlive everything; their JIT threads must not outlive what they use.
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {

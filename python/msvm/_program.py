@@ -108,9 +108,12 @@ class Program:
         raise InputError(f"the program takes the inputs {', '.join(self.inputs)}; {'; '.join(parts)}")
 
 
-def load(path: str | os.PathLike[str], num_threads: int = 0, opt: int = 0) -> Program:
-    """Load and verify a ``.msbc`` or ``.msasm`` file. ``num_threads=0`` takes MSVM_NUM_THREADS or all cores; ``opt=1`` optimises it."""
-    return Program(_core.load(os.fsencode(path), num_threads, opt))
+def load(path: str | os.PathLike[str], num_threads: int = 0, opt: int = 0, jit_level: int = 2) -> Program:
+    """Load and verify a ``.msbc`` or ``.msasm`` file. ``num_threads=0`` takes MSVM_NUM_THREADS or all cores; ``opt=1`` optimises it.
+
+    ``jit_level``: 0 interprets only, 1 makes native code for all sizes, 2 also for sizes that have settled.
+    """
+    return Program(_core.load(os.fsencode(path), num_threads, opt, jit_level))
 
 
 def disassemble(path: str | os.PathLike[str]) -> str:

@@ -107,6 +107,7 @@ MemoryStats Engine::memory_stats(Device device) const {
 }
 WorkerPool& Engine::workers() { return impl_->devices.workers; }
 jit::QueueView Engine::jit_queue() const { return impl_->jit->queue_view(); }
+const JitOptions& Engine::jit_options() const { return impl_->jit_options; }
 void Engine::drain_jit() { impl_->jit->drain(); }
 Status Engine::load_bundle(const std::string& path, bool trust_native) {
   MSVM_RETURN_IF_ERROR(impl_->jit->kept().add_bundle(path, trust_native));

@@ -111,6 +111,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   MemoryStats memory_stats(Device device = {}) const;   // zeros if there is no such device
   WorkerPool& workers();
   BufferPool& pool();
+  const JitOptions& jit_options() const;   // of programs that are loaded without options of their own
   /// The JIT thread's queue: what it does now, what comes next, times.
   jit::QueueView jit_queue() const;
   /// Waits until the JIT thread has nothing left to do. Programs that run meanwhile give it more.
