@@ -28,6 +28,8 @@ void add_jit_flags(CLI::App& c, JitFlags& f) {
   c.add_flag("--no-fallback", f.no_fallback, "what can't be compiled, or has no kernel, is an error at the next run")->group(kGroup);
   c.add_option("--bundle", f.bundles, "take native code from this file, which `msvm compile` wrote (repeatable)")->group(kGroup);
   c.add_flag("--trust-native", f.trust_native, "also from bundles that this user's key didn't sign: their code runs as it is")->group(kGroup);
+  c.add_flag("--mem-optimize", f.mem_optimize, "memory plans that need less, made in more time")->group("Memory");
+  c.add_flag("--no-mem-reuse", f.no_mem_reuse, "every tensor has a buffer of its own")->group("Memory");
 }
 
 Result<JitOptions> JitFlags::get() const {
@@ -45,6 +47,8 @@ Result<JitOptions> JitFlags::get() const {
 Status JitFlags::apply(EngineOptions& engine) const {
   MSVM_ASSIGN_OR_RETURN(engine.jit, get());
   engine.fallback = !no_fallback;
+  engine.mem_optimize = mem_optimize;
+  engine.enable_mem_reuse = !no_mem_reuse;
   engine.code_cache = code_cache;
   engine.compiler = compiler;
   return {};

@@ -8,7 +8,7 @@ struct JitFlags {
   JitOptions options;
   std::string cache_mode = "exact", buckets, tier = "auto", code_cache, compiler;
   std::vector<std::string> bundles;
-  bool no_fallback = false, no_graph_kernel = false, no_code_cache = false, trust_native = false;
+  bool no_fallback = false, no_graph_kernel = false, no_code_cache = false, trust_native = false, mem_optimize = false, no_mem_reuse = false;
   /// What was asked for; the error names the option.
   Result<JitOptions> get() const;
   /// Into the options of an engine.

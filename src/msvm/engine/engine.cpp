@@ -10,13 +10,14 @@
 namespace msvm {
 
 struct Engine::Impl {
-  explicit Impl(const EngineOptions& o) : devices(o) {}
+  explicit Impl(const EngineOptions& o) : devices(o), mem_optimize(o.mem_optimize), enable_mem_reuse(o.enable_mem_reuse) {}
   Scheduler* scheduler(Device d) {
     if (d == Device{}) return &devices.scheduler;
     SimDevice* sim = devices.simulated(d);
     return sim ? &sim->scheduler : nullptr;
   }
   Devices devices;
+  bool mem_optimize = false, enable_mem_reuse = true;
   JitOptions jit_options;
   std::shared_ptr<jit::NativeJit> jit;
 };
@@ -84,6 +85,8 @@ Result<std::shared_ptr<Executable>> Engine::load(std::shared_ptr<const VerifiedM
   impl->devices = &impl_->devices;
   RawConstants raw = module.use_count() == 1 ? RawConstants(module->module()) : RawConstants();  // another holder may read them
   MSVM_ASSIGN_OR_RETURN(impl->program, Program::create(std::move(module)));
+  impl->thorough = impl_->mem_optimize;
+  impl->planning = impl_->enable_mem_reuse;
   if (jit.jit_level > 0) impl->native = impl_->jit->add(impl->program, jit);
   impl->weights = std::make_unique<PackedWeights>(impl->program->module(), std::move(raw), impl_->devices.pool);
   return std::make_shared<Executable>(std::move(impl));

@@ -24,6 +24,8 @@ struct EngineOptions {
   std::string capability_patch;      // path; empty: MSVM_CAPABILITY_DB, else none
   bool fallback = true;              // a kernel that is missing is served by the reference kernel, or by the host
   bool strict = false;               // one declared order of every sum
+  bool mem_optimize = false;         // memory plans that need less, made in more time
+  bool enable_mem_reuse = true;      // false: every tensor has a buffer of its own
   int simulated_devices = 0;         // sim(0) ... for tests
   JitOptions jit;                    // of programs that are loaded without options of their own. MSVM_JIT_LEVEL lowers its level
   std::string compiler;              // path of the compiler process; empty: MSVM_CC, else beside this program

@@ -35,6 +35,8 @@ PooledSession* Executable::Impl::take() {
   std::lock_guard lock(mutex);
   if (idle.empty()) {
     all.push_back(std::make_unique<PooledSession>(program, *devices, limits, weights.get(), native ? native->observe() : nullptr));
+    all.back()->session.set_thorough(thorough);
+    all.back()->session.set_planning(planning);
     idle.reserve(all.size());
     idle.push_back(all.back().get());
   }
