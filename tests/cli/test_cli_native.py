@@ -48,11 +48,17 @@ def test_jit_info_as_json(msvm_cli, chain):
     (region,) = j["regions"]
     assert [(e["tier"], e["outcome"]) for e in region["entries"]] == [(2, "compiled"), (1, "compiled")]
     assert region["entries"][0]["box"] == "N*_H16_W24" and region["entries"][0]["alias"] == "jit_24x16"
-    assert all(re.fullmatch(r"jit_cache_[0-9a-f]{8}_N.*", e["name"]) and e["code_bytes"] > 0 and e["compile_ms"] > 0 for e in region["entries"])
+    assert all(
+        re.fullmatch(r"jit_cache_[0-9a-f]{8}_N.*", e["name"]) and e["code_bytes"] > 0 and e["compile_ms"] > 0 for e in region["entries"]
+    )
     assert region["calls"] == 4 and region["fused_calls"] == 3 and len(region["fused"]) == 1
     assert "MaxPool (model.py:6)" in region["not_fused"][0]
-    assert sum(e["hits"] for e in region["entries"]) == region["native"] == j["native"] > j["specialised"] == region["entries"][0]["hits"] > 0
-    assert j["hit_rate"] == pytest.approx(j["native"] / j["runs"]) and j["specialised_hit_rate"] == pytest.approx(j["specialised"] / j["runs"])
+    assert (
+        sum(e["hits"] for e in region["entries"]) == region["native"] == j["native"] > j["specialised"] == region["entries"][0]["hits"] > 0
+    )
+    assert j["hit_rate"] == pytest.approx(j["native"] / j["runs"]) and j["specialised_hit_rate"] == pytest.approx(
+        j["specialised"] / j["runs"]
+    )
     assert j["window"]["runs"] == j["runs"]
     assert j["compiled"] == 2 and j["from_disk"] == j["failed"] == j["evicted"] == 0 and j["slow_path"] == []
     compiler = j["compiler"]
@@ -87,7 +93,9 @@ def test_without_a_compiler(msvm_cli, chain):
     for env in (NO_COMPILER, {"MSVM_CC": "/bin/false"}):
         j = data(msvm_cli("jit-info", chain, *SHAPES, "--wait-for-code", "--no-code-cache", "--json", env=env))
         assert j["native"] == 0 and j["failed"] >= 1 and j["regions"][0]["entries"] == []
-        assert ("no compiler at /nonexistent/msvm-cc (MSVM_CC)" if env is NO_COMPILER else "compiler crashed") in j["slow_path"][0]["reason"]
+        assert ("no compiler at /nonexistent/msvm-cc (MSVM_CC)" if env is NO_COMPILER else "compiler crashed") in j["slow_path"][0][
+            "reason"
+        ]
     done = msvm_cli("jit-info", chain, *SHAPES, "--wait-for-code", "--no-code-cache", env=NO_COMPILER)
     assert done.code == 0 and "no entries yet" in done.out and "set MSVM_CC to the path" in done.out
     done = msvm_cli("run", chain, *SHAPES, "--wait-for-code", "--no-code-cache", "--no-fallback", env=NO_COMPILER)
@@ -120,7 +128,12 @@ def test_explain(msvm_cli, chain):
     assert "symbols: N (free), H, W" in text and "not fused: instruction" in text and "code for x=1x3x16x24 y=24: N*_H16_W24 after" in text
     none = data(msvm_cli("explain", chain, *SHAPES, "--no-graph-kernel", "--json"))["functions"][0]["regions"][0]
     assert none["groups"] == [] and {n["reason"] for n in none["not_fused"]} == {"graph kernels are off"}
-    for args, part in ((["--region", "7"], "--region 7"), (["--function", "no"], "none of that name"), (["-s", "x=1x4x2x2"], "must be 3"), (["-s", "q=1"], "no input q")):
+    for args, part in (
+        (["--region", "7"], "--region 7"),
+        (["--function", "no"], "none of that name"),
+        (["-s", "x=1x4x2x2"], "must be 3"),
+        (["-s", "q=1"], "no input q"),
+    ):
         done = msvm_cli("explain", chain, *args)
         assert done.code == 1 and part in done.err, done.err
     assert msvm_cli("explain", chain, "--isa", "z80").code == 2
@@ -191,7 +204,9 @@ def test_what_can_be_compiled(msvm_cli, chain, tmp_path):
     j = compiled(msvm_cli, chain, "--cache-mode", "bucket", "--buckets", "8,32")
     assert j["entries"][0]["box"] == "N0-8_H9-32_W9-32"
     text = msvm_cli("compile", chain, "-o", "b", *SHAPES)
-    assert re.search(r"^entry +tier +code\njit_cache_", text.out) and re.search(r"^b: \d images? of native code: \d compiled in .*, \d from the cache$", text.out, re.M)
+    assert re.search(r"^entry +tier +code\njit_cache_", text.out) and re.search(
+        r"^b: \d images? of native code: \d compiled in .*, \d from the cache$", text.out, re.M
+    )
     for args, part in (
         (["--range-of", "W"], "SYMBOL=LOW:HIGH"),
         (["--range-of", "W=9:8"], "LOW <= HIGH"),
