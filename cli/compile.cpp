@@ -60,7 +60,8 @@ Status compile(CompileOptions o) {
   Table t({"entry", "tier", "code"});
   for (const JitRegionView& r : view.regions)
     for (const JitEntryView& e : r.entries) t.row({e.name, std::to_string(e.tier), !e.code_bytes ? "none of its own" : (e.shared ? "shared, " : "") + format_bytes(static_cast<double>(e.code_bytes))});
-  fmt::print("{}{}: {} image{} of native code, compiled in {}\n", view.regions.empty() ? "" : t.to_string(), printable(o.output), images, images == 1 ? "" : "s", format_ns(view.compile_ms * 1e6));
+  fmt::print("{}{}: {} image{} of native code: {} compiled in {}, {} from the cache\n", view.regions.empty() ? "" : t.to_string(), printable(o.output), images, images == 1 ? "" : "s", view.compiled,
+             format_ns(view.compile_ms * 1e6), view.from_disk);
   return {};
 }
 

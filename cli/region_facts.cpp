@@ -46,7 +46,7 @@ Json box_json(const FunctionView& view, const Shapes& shapes, const JitOptions& 
   if (d.verdict != Verdict::kQueued) return j;
   facts.box = d.box;
   facts.loops = loops::print(specialise(facts.lowered, view, r, d.box));
-  j["shares_code"] = facts.loops == loops::print(facts.lowered.program);
+  j["shares_code"] = !facts.lowered.groups.empty() && facts.loops == loops::print(facts.lowered.program);
   return j;
 }
 

@@ -9,7 +9,7 @@ from command import MSVM
 CHAIN = """
 module "chain" version 1
 symbol N, H, W
-func @main(x: f32[N, 3, H, W], y: f32[N, 3, H, W]) -> (z: f32[N, 3, H, W])
+func @main(x: f32[N, 3, H, W], y: f32[W]) -> (z: f32[N, 3, H, W])
 b0:
   R0 "x" = TENSOR_CREATE input 0
   R1 "y" = TENSOR_CREATE input 1
@@ -26,7 +26,7 @@ b0:
   TENSOR_FREE R4
   RETURN R5
 """
-SHAPES = ("-s", "x=1x3x16x24", "-s", "y=1x3x16x24")
+SHAPES = ("-s", "x=1x3x16x24", "-s", "y=24")
 NO_COMPILER = {"MSVM_CC": "/nonexistent/msvm-cc"}
 
 pytestmark = pytest.mark.skipif(not (MSVM.parent / "msvm-cc").exists(), reason="this build has no compiler")
@@ -48,11 +48,17 @@ def test_jit_info_as_json(msvm_cli, chain):
     (region,) = j["regions"]
     assert [(e["tier"], e["outcome"]) for e in region["entries"]] == [(2, "compiled"), (1, "compiled")]
     assert region["entries"][0]["box"] == "N*_H16_W24" and region["entries"][0]["alias"] == "jit_24x16"
-    assert all(re.fullmatch(r"jit_cache_[0-9a-f]{8}_N.*", e["name"]) and e["code_bytes"] > 0 and e["compile_ms"] > 0 for e in region["entries"])
+    assert all(
+        re.fullmatch(r"jit_cache_[0-9a-f]{8}_N.*", e["name"]) and e["code_bytes"] > 0 and e["compile_ms"] > 0 for e in region["entries"]
+    )
     assert region["calls"] == 4 and region["fused_calls"] == 3 and len(region["fused"]) == 1
     assert "MaxPool (model.py:6)" in region["not_fused"][0]
-    assert sum(e["hits"] for e in region["entries"]) == region["native"] == j["native"] > j["specialised"] == region["entries"][0]["hits"] > 0
-    assert j["hit_rate"] == pytest.approx(j["native"] / j["runs"]) and j["specialised_hit_rate"] == pytest.approx(j["specialised"] / j["runs"])
+    assert (
+        sum(e["hits"] for e in region["entries"]) == region["native"] == j["native"] > j["specialised"] == region["entries"][0]["hits"] > 0
+    )
+    assert j["hit_rate"] == pytest.approx(j["native"] / j["runs"]) and j["specialised_hit_rate"] == pytest.approx(
+        j["specialised"] / j["runs"]
+    )
     assert j["window"]["runs"] == j["runs"]
     assert j["compiled"] == 2 and j["from_disk"] == j["failed"] == j["evicted"] == 0 and j["slow_path"] == []
     compiler = j["compiler"]
@@ -87,7 +93,9 @@ def test_without_a_compiler(msvm_cli, chain):
     for env in (NO_COMPILER, {"MSVM_CC": "/bin/false"}):
         j = data(msvm_cli("jit-info", chain, *SHAPES, "--wait-for-code", "--no-code-cache", "--json", env=env))
         assert j["native"] == 0 and j["failed"] >= 1 and j["regions"][0]["entries"] == []
-        assert ("no compiler at /nonexistent/msvm-cc (MSVM_CC)" if env is NO_COMPILER else "compiler crashed") in j["slow_path"][0]["reason"]
+        assert ("no compiler at /nonexistent/msvm-cc (MSVM_CC)" if env is NO_COMPILER else "compiler crashed") in j["slow_path"][0][
+            "reason"
+        ]
     done = msvm_cli("jit-info", chain, *SHAPES, "--wait-for-code", "--no-code-cache", env=NO_COMPILER)
     assert done.code == 0 and "no entries yet" in done.out and "set MSVM_CC to the path" in done.out
     done = msvm_cli("run", chain, *SHAPES, "--wait-for-code", "--no-code-cache", "--no-fallback", env=NO_COMPILER)
@@ -117,10 +125,15 @@ def test_explain(msvm_cli, chain):
     assert pool["operator"] == "MaxPool" and pool["place"] == "model.py:6" and pool["reason"]
     assert region["code"]["verdict"] == "queued" and region["code"]["box"] == "N*_H16_W24" and region["code"]["scd"] == 1.0
     text = msvm_cli("explain", chain, *SHAPES).out
-    assert "symbols: N (free), H, W" in text and "not fused: instruction" in text and "code for x=1x3x16x24 y=1x3x16x24: N*_H16_W24 after" in text
+    assert "symbols: N (free), H, W" in text and "not fused: instruction" in text and "code for x=1x3x16x24 y=24: N*_H16_W24 after" in text
     none = data(msvm_cli("explain", chain, *SHAPES, "--no-graph-kernel", "--json"))["functions"][0]["regions"][0]
     assert none["groups"] == [] and {n["reason"] for n in none["not_fused"]} == {"graph kernels are off"}
-    for args, part in ((["--region", "7"], "--region 7"), (["--function", "no"], "none of that name"), (["-s", "x=1x4x2x2"], "must be 3"), (["-s", "q=1"], "no input q")):
+    for args, part in (
+        (["--region", "7"], "--region 7"),
+        (["--function", "no"], "none of that name"),
+        (["-s", "x=1x4x2x2"], "must be 3"),
+        (["-s", "q=1"], "no input q"),
+    ):
         done = msvm_cli("explain", chain, *args)
         assert done.code == 1 and part in done.err, done.err
     assert msvm_cli("explain", chain, "--isa", "z80").code == 2
@@ -131,7 +144,7 @@ def test_code_of_a_region(msvm_cli, chain):
     assert done.code == 0, done.err
     loops = done.out[done.out.index("loops version 1") : done.out.index("; ModuleID")]
     assert "kernel " in loops and re.search(r"v\d+ = mul v\d+, v\d+ : f32", loops) and "n0" in loops
-    assert "define void @" in done.out
+    assert re.search(r"^define .*void @mul_exp_add\(", done.out, re.M)
     assembly = done.out[done.out.rindex("\t.text") :]
     assert "vmulps" in assembly and "ymm" in assembly and "zmm" not in assembly
     # The calls above the kernel, and the loop program's lines above their instructions.
@@ -142,7 +155,7 @@ def test_code_of_a_region(msvm_cli, chain):
     for tool in (".cfi_", ".loc", ".Ltmp"):
         assert tool not in assembly
     fixed = data(msvm_cli("explain", chain, *SHAPES, "--loops", "--json"))["functions"][0]["regions"][0]
-    assert fixed["loops"] != loops and "1152" in fixed["loops"] + "16 24 384 1152"
+    assert "inner n" in loops and "inner 24" in fixed["loops"]
 
 
 def compiled(msvm_cli, chain, *args, env=None):
@@ -186,12 +199,14 @@ def test_what_can_be_compiled(msvm_cli, chain, tmp_path):
     assert [e["box"] for e in j["entries"]] == ["N*_H16_W8-64", "N*_H*_W*"]
     j = data(msvm_cli("compile", chain, "-o", "b", "--tier1-only", "--json"))
     assert [e["tier"] for e in j["entries"]] == [1] and j["images"] == 1
-    j = data(msvm_cli("compile", chain, "-o", "b", "--stream", "x=1x3x8x8 y=1x3x8x8; x=2x3x8x8 y=2x3x8x8; x=1x3x4x4 y=1x3x4x4", "--json"))
+    j = data(msvm_cli("compile", chain, "-o", "b", "--stream", "x=1x3x8x8 y=8; x=2x3x8x8 y=8; x=1x3x4x4 y=4", "--json"))
     assert sorted(e["box"] for e in j["entries"]) == ["N*_H*_W*", "N*_H4_W4", "N*_H8_W8"]
     j = compiled(msvm_cli, chain, "--cache-mode", "bucket", "--buckets", "8,32")
     assert j["entries"][0]["box"] == "N0-8_H9-32_W9-32"
     text = msvm_cli("compile", chain, "-o", "b", *SHAPES)
-    assert re.search(r"^entry +tier +code\njit_cache_", text.out) and re.search(r"^b: \d images? of native code, compiled in", text.out, re.M)
+    assert re.search(r"^entry +tier +code\njit_cache_", text.out) and re.search(
+        r"^b: \d images? of native code: \d compiled in .*, \d from the cache$", text.out, re.M
+    )
     for args, part in (
         (["--range-of", "W"], "SYMBOL=LOW:HIGH"),
         (["--range-of", "W=9:8"], "LOW <= HIGH"),

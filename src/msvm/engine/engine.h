@@ -117,7 +117,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// Waits until the JIT thread has nothing left to do. Programs that run meanwhile give it more.
   void drain_jit();
   /// Code that programs take from a file instead of having it compiled. It must come from Executable::write_bundle() of the same build,
-  /// and be signed with this user's key unless `trust_native`: native code is run as it is.
+  /// and be signed with this user's key unless `trust_native`: native code is run as it is. Its boxes are entries from the start in
+  /// programs whose regions are looked for later.
   Status load_bundle(const std::string& path, bool trust_native = false);
   /// No code is made from now on. For the end of the program, before what its threads use goes.
   void stop_jit();
