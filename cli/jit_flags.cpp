@@ -1,5 +1,9 @@
 #include "jit_flags.h"
 
+#include <fmt/format.h>
+
+#include <fstream>
+
 namespace msvm::cli {
 
 void add_jit_flags(CLI::App& c, JitFlags& f) {
@@ -15,6 +19,8 @@ void add_jit_flags(CLI::App& c, JitFlags& f) {
   c.add_flag("--no-graph-kernel", f.no_graph_kernel, "no calls are fused")->group(group);
   c.add_flag("--no-code-cache", f.no_code_cache, "neither read nor write code on disk")->group(group);
   c.add_option("--code-cache", f.code_cache, "folder of native code; default: MSVM_CACHE_DIR, or the user's")->group(group);
+  c.add_option("--shape-policy", f.options.shape_policy, "file of what --cache-mode adaptive learnt earlier")->group(group);
+  c.add_option("--save-shape-policy", f.save_policy, "file for what --cache-mode adaptive has learnt at the end")->group(group);
 }
 
 Result<JitOptions> JitFlags::get() const {
@@ -26,7 +32,16 @@ Result<JitOptions> JitFlags::get() const {
   o.graph_kernel = !no_graph_kernel;
   o.disk_cache = !no_code_cache;
   MSVM_RETURN_IF_ERROR(check(o));
+  if (!save_policy.empty() && o.cache_mode != CacheMode::kAdaptive) return invalid_argument(fmt::format("--save-shape-policy: --cache-mode is {}, only adaptive learns one", cache_mode));
   return o;
+}
+
+Status JitFlags::save(const Executable& program) const {
+  if (save_policy.empty()) return {};
+  std::ofstream out(save_policy, std::ios::binary);
+  out << program.shape_policy();
+  out.close();
+  return out ? Status{} : invalid_argument(fmt::format("--save-shape-policy {}: the file can't be written", save_policy));
 }
 
 Status JitFlags::apply(EngineOptions& engine) const {

@@ -15,6 +15,7 @@
 #include "msvm/jit/lower.h"
 #include "msvm/jit/native/native_jit.h"
 #include "msvm/jit/native/run_log.h"
+#include "msvm/jit/policy.h"
 #include "msvm/jit/trigger.h"
 
 namespace msvm::jit {
@@ -43,6 +44,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void notify();
   /// Takes all entries out and has them made again.
   void retire_all();
+  /// What the adaptive mode has learnt so far, as JSON; empty in other modes.
+  std::string shape_policy() const;
   const JitOptions& options() const { return options_; }
 
  private:
@@ -60,6 +63,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
     const Region* region = nullptr;
     LoweredRegion lowered;
     std::unique_ptr<Trigger> trigger;
+    std::unique_ptr<Policy> policy;  // decides instead of the trigger; null but in adaptive mode
     std::vector<Entry> entries;
     std::unique_ptr<RegionTotals> totals = std::make_unique<RegionTotals>();
     double gain_share = 0;      // of its calls that are fused
@@ -86,6 +90,13 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void make_room(FunctionJit& f, int32_t region);
   void read_logs();
   void note_run(const RunLog::Run& run);
+  // Of the adaptive mode, in adaptive.cpp.
+  std::unique_ptr<Policy> make_policy(const FunctionJit& f, const Region& region, int32_t index);
+  void request_learnt(int32_t function);
+  BoxPrice price(const FunctionJit& f, const RegionJit& r, const Box& box) const;
+  double worth_per_byte(const RegionJit& r, const Entry& e) const;
+  Decision decide(FunctionJit& f, int32_t region, const RunLog::Run& run);
+  void drop(FunctionJit& f, int32_t region, const std::vector<Box>& boxes);
 
   int64_t code_bytes() const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
@@ -102,6 +113,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   const std::shared_ptr<NativeJit> jit_;
   const std::shared_ptr<const Program> program_;
   const JitOptions options_;
+  ShapePolicy loaded_policy_;
   const Owner owner_;
   const pid_t process_ = ::getpid();
   const std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();

@@ -102,7 +102,8 @@ int64_t NativeProgram::code_bytes() const {
   return bytes;
 }
 
-// Entries of tier 2 go that weren't used for the longest time: of this region while there are too many, of any while the code is too large.
+// Entries of tier 2 go that weren't used for the longest time, in adaptive mode those that are worth least per byte: of this region while
+// there are too many, of any while the code is too large.
 void NativeProgram::make_room(FunctionJit& f, int32_t region) {
   auto evict = [&](FunctionJit& owner, int32_t index, size_t k) {
     RegionJit& r = owner.regions[static_cast<size_t>(index)];
@@ -111,26 +112,27 @@ void NativeProgram::make_room(FunctionJit& f, int32_t region) {
     r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(k));
     ++evicted_;
   };
-  auto oldest = [](const RegionJit& r) {
+  auto rank = [&](const RegionJit& r, size_t k) { return r.policy ? worth_per_byte(r, r.entries[k]) : static_cast<double>(r.entries[k].entry->last_hit.load()); };
+  auto least = [&](const RegionJit& r) {
     size_t best = SIZE_MAX;
     for (size_t k = 0; k < r.entries.size(); ++k)
-      if (r.entries[k].entry->tier == 2 && (best == SIZE_MAX || r.entries[k].entry->last_hit.load() < r.entries[best].entry->last_hit.load())) best = k;
+      if (r.entries[k].entry->tier == 2 && (best == SIZE_MAX || rank(r, k) < rank(r, best))) best = k;
     return best;
   };
   RegionJit& here = f.regions[static_cast<size_t>(region)];
-  while (here.entries.size() > kMostEntries) evict(f, region, oldest(here));
+  while (here.entries.size() > kMostEntries) evict(f, region, least(here));
   while (options_.cache_bytes && code_bytes() > options_.cache_bytes) {
     FunctionJit* owner = nullptr;
     int32_t index = 0;
     size_t entry = 0;
-    int64_t when = INT64_MAX;
+    double lowest = 0;
     for (const auto& g : functions_)
       for (size_t i = 0; g && i < g->regions.size(); ++i)
-        if (const size_t k = oldest(g->regions[i]); k != SIZE_MAX && g->regions[i].entries[k].entry->last_hit.load() < when) {
+        if (const size_t k = least(g->regions[i]); k != SIZE_MAX && (!owner || rank(g->regions[i], k) < lowest)) {
           owner = g.get();
           index = static_cast<int32_t>(i);
           entry = k;
-          when = g->regions[i].entries[k].entry->last_hit.load();
+          lowest = rank(g->regions[i], k);
         }
     if (!owner) return;
     evict(*owner, index, entry);
