@@ -57,6 +57,14 @@ double mean(const std::vector<double>& v) {
   return v.empty() ? 0 : sum / static_cast<double>(v.size());
 }
 
+std::shared_ptr<Engine> engine_with(JitOptions jit) {
+  jit.disk_cache = false;
+  EngineOptions o{.num_threads = 1, .jit = std::move(jit)};
+  const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "msvm-cc";
+  if (!std::getenv("MSVM_CC") && std::filesystem::exists(beside)) o.compiler = beside.string();
+  return must(Engine::create(o));
+}
+
 // --- trigger -----------------------------------------------------------------------------------------------------------
 
 constexpr const char* kNetwork = R"(module "stream" version 1
@@ -153,8 +161,7 @@ int64_t evictions_and_entries(const JitView& v) {
 }
 
 Rates compiled(const std::vector<Sizes>& stream, bool counter, int64_t cache_bytes) {
-  JitOptions jit{.cache_bytes = cache_bytes, .disk_cache = false, .tier1 = false, .plain_counter = counter};
-  auto engine = must(Engine::create({.num_threads = 1, .jit = jit}));
+  auto engine = engine_with({.cache_bytes = cache_bytes, .tier1 = false, .plain_counter = counter});
   auto program = must(engine->load(network()));
   for (size_t k = 0; k < stream.size(); ++k) {
     const Sizes shape{stream[k][0], 8, stream[k][1], stream[k][2]}, vector{1, 8, 1, 1};
@@ -216,11 +223,9 @@ struct Outcome {
   double specialised = 0, compile_ms = 0;
 };
 
-/// The stream twice; the second pass is timed, with the compiler idle. Before each run's time the latest sizes run once more often where
-/// `repeats` says so, as sizes must come back to get code of their own.
+/// The stream twice: first each size `repeats` times in a row, then timed with the compiler idle.
 Outcome run_model(const Model& m, const std::vector<Sizes>& stream, const std::string& what, JitOptions jit, int repeats) {
-  jit.disk_cache = false;
-  auto engine = must(Engine::create({.num_threads = 1, .jit = jit}));
+  auto engine = engine_with(std::move(jit));
   auto program = must(engine->load(must(verify_and_optimize(must(import_onnx_file(m.path))))));
   program->warm_up();
   Outcome o;
