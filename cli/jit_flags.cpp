@@ -36,8 +36,9 @@ Result<JitOptions> JitFlags::get() const {
   return o;
 }
 
-Status JitFlags::save(const Executable& program) const {
+Status JitFlags::save(Engine& engine, const Executable& program) const {
   if (save_policy.empty()) return {};
+  engine.drain_jit();  // it has read what all runs have told
   std::ofstream out(save_policy, std::ios::binary);
   out << program.shape_policy();
   out.close();

@@ -13,7 +13,7 @@ struct JitFlags {
   /// Into the options of an engine.
   Status apply(EngineOptions& engine) const;
   /// Writes the shape policy where that was asked for.
-  Status save(const Executable& program) const;
+  Status save(Engine& engine, const Executable& program) const;
 };
 void add_jit_flags(CLI::App& command, JitFlags& flags);
 

@@ -146,6 +146,20 @@ TEST_F(CacheModes, AdaptiveWithoutCodeForAllSizes) {
   EXPECT_LE(boxes().size(), 8u);
 }
 
+// A budget that nothing fits into beside the code for all sizes: no compilation after the other.
+TEST_F(CacheModes, AdaptiveInAFullCache) {
+  start({.cache_mode = CacheMode::kAdaptive, .cache_bytes = 4096});
+  const std::vector<Value> in{random_tensor(*engine_, {8, 3, 256, 256}, random_)};
+  for (int k = 0; k < 400; ++k) {
+    ASSERT_TRUE(program_->run(in).ok());
+    engine_->drain_jit();
+  }
+  const JitView v = program_->jit_view();
+  EXPECT_LE(v.compiled, 1) << to_text(v);
+  EXPECT_EQ(v.evicted, 0) << to_text(v);
+  EXPECT_GT(v.native, 390) << to_text(v);
+}
+
 TEST_F(CacheModes, PoliciesThatDoNotFit) {
   JitOptions o{.shape_policy = "{}"};
   EXPECT_EQ(check(o).message(), "a shape_policy is given, but cache_mode is exact");

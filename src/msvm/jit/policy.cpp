@@ -165,7 +165,9 @@ double Policy::judge(Decision& d, const std::vector<Box>& entries, const Pricing
   d.expected_hits = horizon * hits;
   d.needed_hits = share > 0 && m.lower_ns > 0 ? p.compile_ns / (share * m.lower_ns) : 0;
   d.verdict = Verdict::kNegativeGain;
-  if (share <= 0) {
+  if (!p.fits) {
+    d.why = "its code doesn't fit into the cache";
+  } else if (share <= 0) {
     d.why = "it saves nothing beside what serves these sizes now";
   } else if (gain <= 0) {
     d.why = fmt::format("it would save {:.3g} ms in the next {:.0f} runs, compiling takes {:.3g} ms", horizon * per_run * 1e-6, horizon, p.compile_ns * 1e-6);

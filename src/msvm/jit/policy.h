@@ -23,6 +23,7 @@ struct BoxPrice {
   double compile_ns = 0;
   double guess = 0;          // the share of the time that it saves, until that was measured
   double bar = 0;            // while the cache is full: ns saved per run and byte by the worst box that is there
+  bool fits = true;          // into the cache, once all other boxes are gone
 };
 using Pricing = std::function<BoxPrice(const Box&)>;
 

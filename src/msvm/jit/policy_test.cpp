@@ -146,6 +146,13 @@ TEST(Policy, AFullCacheKeepsWhatSavesMostPerByte) {
   EXPECT_NE(s.last.why.find("the cache is full"), std::string::npos) << s.last.why;
 }
 
+TEST(Policy, CodeLargerThanTheCacheIsNotMade) {
+  Stream s({.bytes = 8192, .compile_ns = 1e5, .guess = 0.05, .fits = false});
+  for (int k = 0; k < 100; ++k) s.run({1, 32, 32});
+  EXPECT_EQ(s.queued, Names{});
+  EXPECT_EQ(s.last.why, "its code doesn't fit into the cache");
+}
+
 TEST(Policy, MeasuredSavingsAreBesideTheLowerTier) {
   Stream s(kOwnCode);
   for (int k = 0; k < 200; ++k) s.run({1, 224, 224}, 2e6, 1.5e6);

@@ -1,5 +1,6 @@
 // The adaptive mode of a program: what its policies ask, and what is done with their answers.
 #include <algorithm>
+#include <limits>
 
 #include "msvm/jit/native/native_program.h"
 
@@ -38,9 +39,24 @@ void NativeProgram::request_learnt(int32_t function) {
   }
 }
 
-double NativeProgram::worth_per_byte(const RegionJit& r, const Entry& e) const {
+// Its part of its image: nothing where code for all sizes has the same, as that stays.
+double NativeProgram::own_bytes(const Entry& entry) const {
+  int holders = 0;
+  for (const auto& f : functions_)
+    for (size_t r = 0; f && r < f->regions.size(); ++r)
+      for (const Entry& e : f->regions[r].entries) {
+        if (e.entry->image != entry.entry->image) continue;
+        if (e.entry->tier == 1) return 0;
+        ++holders;
+      }
+  return entry.entry->image ? static_cast<double>(entry.code_bytes) / std::max(1, holders) : 0;
+}
+
+double NativeProgram::worth(const RegionJit& r, const Entry& e, bool per_byte) const {
   const double w = r.policy->worth(e.box, r.trigger->entries());
-  return e.shared || !e.code_bytes ? w : w / static_cast<double>(e.code_bytes);
+  if (!per_byte) return w;
+  const double bytes = own_bytes(e);
+  return bytes > 0 ? w / bytes : std::numeric_limits<double>::infinity();
 }
 
 // Whether code of its own would be needed is known from its text; how large and how slow to make, from what was compiled so far.
@@ -64,16 +80,18 @@ BoxPrice NativeProgram::price(const FunctionJit& f, const RegionJit& r, const Bo
   }
   p.bytes = own ? bytes / own : kFirstBytes;
   p.compile_ns = 1e6 * (compiled ? compile_ms / static_cast<double>(compiled) : kFirstCompileMs);
-  if (!options_.cache_bytes || code_bytes() + p.bytes <= options_.cache_bytes) return p;
-  bool any = false;
+  const double free = static_cast<double>(options_.cache_bytes - code_bytes() - p.bytes);
+  if (!options_.cache_bytes || free >= 0) return p;
+  double evictable = 0, bar = std::numeric_limits<double>::infinity();
   for (const auto& g : functions_)
     for (size_t i = 0; g && i < g->regions.size(); ++i)
       for (const Entry& e : g->regions[i].entries) {
-        if (e.entry->tier != 2 || e.shared || !e.code_bytes) continue;
-        const double w = worth_per_byte(g->regions[i], e);
-        p.bar = any ? std::min(p.bar, w) : w;
-        any = true;
+        if (e.entry->tier != 2) continue;
+        evictable += own_bytes(e);
+        bar = std::min(bar, worth(g->regions[i], e, true));
       }
+  p.fits = free + evictable >= 0;
+  if (p.fits) p.bar = bar;
   return p;
 }
 

@@ -94,7 +94,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   std::unique_ptr<Policy> make_policy(const FunctionJit& f, const Region& region, int32_t index);
   void request_learnt(int32_t function);
   BoxPrice price(const FunctionJit& f, const RegionJit& r, const Box& box) const;
-  double worth_per_byte(const RegionJit& r, const Entry& e) const;
+  double own_bytes(const Entry& entry) const;
+  double worth(const RegionJit& r, const Entry& e, bool per_byte) const;
   Decision decide(FunctionJit& f, int32_t region, const RunLog::Run& run);
   void drop(FunctionJit& f, int32_t region, const std::vector<Box>& boxes);
 

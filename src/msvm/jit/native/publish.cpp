@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "msvm/jit/native/native_program.h"
 
@@ -112,30 +113,30 @@ void NativeProgram::make_room(FunctionJit& f, int32_t region) {
     r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(k));
     ++evicted_;
   };
-  auto rank = [&](const RegionJit& r, size_t k) { return r.policy ? worth_per_byte(r, r.entries[k]) : static_cast<double>(r.entries[k].entry->last_hit.load()); };
-  auto least = [&](const RegionJit& r) {
-    size_t best = SIZE_MAX;
+  auto rank = [&](const RegionJit& r, size_t k, bool per_byte) { return r.policy ? worth(r, r.entries[k], per_byte) : static_cast<double>(r.entries[k].entry->last_hit.load()); };
+  // Where it is about bytes, those that have none of their own stay.
+  auto least = [&](const RegionJit& r, bool per_byte) {
+    std::pair<size_t, double> best{SIZE_MAX, std::numeric_limits<double>::infinity()};
     for (size_t k = 0; k < r.entries.size(); ++k)
-      if (r.entries[k].entry->tier == 2 && (best == SIZE_MAX || rank(r, k) < rank(r, best))) best = k;
+      if (r.entries[k].entry->tier == 2)
+        if (const double x = rank(r, k, per_byte); x < best.second) best = {k, x};
     return best;
   };
   RegionJit& here = f.regions[static_cast<size_t>(region)];
-  while (here.entries.size() > kMostEntries) evict(f, region, least(here));
+  while (here.entries.size() > kMostEntries) evict(f, region, least(here, false).first);
   while (options_.cache_bytes && code_bytes() > options_.cache_bytes) {
     FunctionJit* owner = nullptr;
     int32_t index = 0;
-    size_t entry = 0;
-    double lowest = 0;
+    std::pair<size_t, double> worst{SIZE_MAX, std::numeric_limits<double>::infinity()};
     for (const auto& g : functions_)
       for (size_t i = 0; g && i < g->regions.size(); ++i)
-        if (const size_t k = least(g->regions[i]); k != SIZE_MAX && (!owner || rank(g->regions[i], k) < lowest)) {
+        if (const auto here_least = least(g->regions[i], true); here_least.second < worst.second) {
           owner = g.get();
           index = static_cast<int32_t>(i);
-          entry = k;
-          lowest = rank(g->regions[i], k);
+          worst = here_least;
         }
     if (!owner) return;
-    evict(*owner, index, entry);
+    evict(*owner, index, worst.first);
     if (owner != &f || index != region) republish(*owner, index);
   }
 }
