@@ -1,5 +1,9 @@
 #include "jit_flags.h"
 
+#include <fmt/format.h>
+
+#include <fstream>
+
 namespace msvm::cli {
 
 namespace {
@@ -30,6 +34,8 @@ void add_jit_flags(CLI::App& c, JitFlags& f) {
   c.add_flag("--trust-native", f.trust_native, "also from bundles that this user's key didn't sign: their code runs as it is")->group(kGroup);
   c.add_flag("--mem-optimize", f.mem_optimize, "memory plans that need less, made in more time")->group("Memory");
   c.add_flag("--no-mem-reuse", f.no_mem_reuse, "every tensor has a buffer of its own")->group("Memory");
+  c.add_option("--shape-policy", f.options.shape_policy, "file of what --cache-mode adaptive learnt earlier")->group(kGroup);
+  c.add_option("--save-shape-policy", f.save_policy, "file for what --cache-mode adaptive has learnt at the end")->group(kGroup);
 }
 
 Result<JitOptions> JitFlags::get() const {
@@ -41,7 +47,17 @@ Result<JitOptions> JitFlags::get() const {
   o.graph_kernel = !no_graph_kernel;
   o.disk_cache = !no_code_cache;
   MSVM_RETURN_IF_ERROR(check(o));
+  if (!save_policy.empty() && o.cache_mode != CacheMode::kAdaptive) return invalid_argument(fmt::format("--save-shape-policy: --cache-mode is {}, only adaptive learns one", cache_mode));
   return o;
+}
+
+Status JitFlags::save(Engine& engine, const Executable& program) const {
+  if (save_policy.empty()) return {};
+  engine.drain_jit();  // it has read what all runs have told
+  std::ofstream out(save_policy, std::ios::binary);
+  out << program.shape_policy();
+  out.close();
+  return out ? Status{} : invalid_argument(fmt::format("--save-shape-policy {}: the file can't be written", save_policy));
 }
 
 Status JitFlags::apply(EngineOptions& engine) const {

@@ -82,6 +82,8 @@ class Executable {
   Counters counters() const;
   /// Regions, their entries, hit rates, what was slow. Empty at jit_level 0.
   JitView jit_view() const;
+  /// What the adaptive cache mode has learnt (docs/scd.md), as text for a file and for JitOptions::shape_policy. Empty in other modes.
+  std::string shape_policy() const;
   /// Makes code for all sizes now, and waits for it.
   void warm_up();
   /// Makes code for these sizes of inputs, and ranges of symbols, by name, and for all sizes, and waits for it. The error says what

@@ -136,6 +136,7 @@ Counters Executable::counters() const {
 }
 
 JitView Executable::jit_view() const { return impl_->native ? impl_->native->view() : JitView{}; }
+std::string Executable::shape_policy() const { return impl_->native ? impl_->native->shape_policy() : std::string(); }
 void Executable::warm_up() {
   if (impl_->native) impl_->native->warm_up();
 }

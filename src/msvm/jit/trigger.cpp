@@ -76,7 +76,24 @@ std::string Trigger::open_names(const Decision& d) const {
   return out;
 }
 
+Decision Trigger::count(std::span<const int64_t> values) {
+  constexpr size_t kMostCounts = 1 << 16;
+  if (counts_.size() >= kMostCounts) counts_.clear();
+  Decision d;
+  for (int64_t v : values) d.box.extents.push_back(Extent::value(v));
+  d.in_box = ++counts_[{values.begin(), values.end()}];
+  d.seen = static_cast<int>(std::min<int64_t>(runs_ + 1, INT_MAX));
+  d.scd = scd_of_box(region_, d.box);
+  if (d.in_box < options_.jit_threshold) d.verdict = Verdict::kTooFewRuns;
+  else if (!d.box.fixes_something()) d.verdict = Verdict::kFixesNothing;
+  else if (std::find(entries_.begin(), entries_.end(), d.box) != entries_.end()) d.verdict = Verdict::kHasEntry;
+  else d.verdict = Verdict::kQueued;
+  note(d);
+  return d;
+}
+
 Decision Trigger::run(std::span<const int64_t> values, const Gain& gain) {
+  if (options_.plain_counter) return count(values);
   std::copy(values.begin(), values.end(), window_.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(runs_) % kWindow * values.size()));
   ++runs_;
   if (!options_.bucket_boundaries.empty())
@@ -119,7 +136,14 @@ Decision Trigger::run(std::span<const int64_t> values, const Gain& gain) {
   return d;
 }
 
+void Trigger::note(const Decision& d) {
+  ++runs_;
+  if (d.verdict == Verdict::kQueued) add_entry(d.box);
+  last_ = d;
+}
+
 std::string Trigger::reason(const Decision& d) const {
+  if (!d.why.empty()) return d.why;
   const std::string opened = d.opened.empty() ? std::string() : fmt::format("; {} opened, as values recur in fewer than {}", open_names(d), runs_text(options_.jit_threshold));
   switch (d.verdict) {
     case Verdict::kQueued: return fmt::format("SCD {:.2f}, {} of the last {} in the box{}", d.scd, runs_text(d.in_box), d.seen, opened);

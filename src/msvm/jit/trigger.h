@@ -23,6 +23,8 @@ struct TriggerOptions {
   std::vector<int64_t> bucket_boundaries;
   /// The same for symbols by name; others as in exact mode. Beyond a symbol's last boundary no box is proposed.
   std::map<std::string, std::vector<int64_t>> named_boundaries;
+  /// For comparisons: a box for every vector of sizes at its jit_threshold-th run. Nothing is opened, SCD and gain aren't asked.
+  bool plain_counter = false;
 };
 
 /// Why the candidate of a run was queued or not, in the order of the questions.
@@ -45,6 +47,7 @@ struct Decision {
   int seen = 0;
   double expected_hits = 0, needed_hits = 0;  // among the next 64 runs; for the gain to be positive
   std::vector<size_t> opened;                 // positions of the symbols that were opened, in order
+  std::string why;                            // of another judge than the trigger (policy.h): its sentence
 };
 
 /// Of one region and one thread.
@@ -62,6 +65,8 @@ class Trigger {
   void add_entry(const Box& box);
   /// The entry of `box` is gone, or something changed since its compilation failed: it may be queued again.
   void drop_entry(const Box& box);
+  /// Another judge's decision about a run, as if it were its own.
+  void note(const Decision& d);
   /// A sentence, also for a box that was queued.
   std::string reason(const Decision& d) const;
   /// What became of the last candidate; none before the first run.
@@ -69,6 +74,7 @@ class Trigger {
   int64_t runs() const { return runs_; }
 
  private:
+  Decision count(std::span<const int64_t> values);
   Box start(std::span<const int64_t> values, bool& beyond) const;
   int count_in(const Box& box) const;
   int count_in(const Extent& extent, size_t position) const;
@@ -82,6 +88,7 @@ class Trigger {
   std::vector<const std::vector<int64_t>*> named_;  // by symbol; null: none of its own
   std::vector<uint8_t> beyond_list_;                // by symbol: 1 once a value lay beyond the last of bucket_boundaries
   std::vector<int64_t> window_;                     // the last runs' values, one run after the other, as a ring
+  std::map<std::vector<int64_t>, int> counts_;      // of the plain counter
   std::vector<Box> entries_;
   std::optional<Decision> last_;
   int64_t runs_ = 0;

@@ -135,6 +135,13 @@ TEST(Trigger, Thresholds) {
   EXPECT_EQ(s.queued, (Queued{{5, "N*_H224_W*"}})) << "0.75";
 }
 
+TEST(Trigger, APlainCounterMakesABoxForEveryVectorThatComesThreeTimes) {
+  Stream s("N, 3, H, W", "N, H, W", {.plain_counter = true});
+  for (int k = 0; k < 9; ++k) s.run({1 + k % 3, 224, 224 + k / 100});
+  EXPECT_EQ(s.queued, (Queued{{7, "N1_H224_W224"}, {8, "N2_H224_W224"}, {9, "N3_H224_W224"}}));
+  EXPECT_EQ(s.run({1, 224, 224}).verdict, Verdict::kHasEntry);
+}
+
 TEST(Trigger, NothingToFix) {
   Stream s("N, 3", "N");
   for (int k = 0; k < 5; ++k) s.run({k});

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "msvm/jit/policy_file.h"
+
 namespace msvm {
 namespace {
 
@@ -73,7 +75,10 @@ Status check(const JitOptions& o) {
     return invalid_argument("cache_mode is bucket, but there are no bucket_boundaries");
   if (o.cache_mode != CacheMode::kBucket && (!o.bucket_boundaries.empty() || !o.named_boundaries.empty()))
     return invalid_argument(fmt::format("bucket_boundaries are given, but cache_mode is {}", cache_mode_name(o.cache_mode)));
-  return {};
+  if (o.shape_policy.empty()) return {};
+  if (o.cache_mode != CacheMode::kAdaptive) return invalid_argument(fmt::format("a shape_policy is given, but cache_mode is {}", cache_mode_name(o.cache_mode)));
+  const auto policy = jit::load_shape_policy(o.shape_policy);
+  return policy.ok() ? Status{} : policy.status();
 }
 
 }  // namespace msvm

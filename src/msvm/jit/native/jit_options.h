@@ -23,6 +23,7 @@ struct JitOptions {
   std::map<std::string, std::vector<int64_t>> named_boundaries;
   /// Entries of tiers 1 and 2 serve runs. For comparisons and tests.
   bool tier1 = true, tier2 = true;
+  bool plain_counter = false;  // instead of Shape Convergence Degree (trigger.h)
 };
 
 /// What is out of range, and what is possible.

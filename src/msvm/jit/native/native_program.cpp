@@ -24,6 +24,7 @@ TriggerOptions trigger_options(const JitOptions& o) {
   TriggerOptions t;
   t.jit_threshold = kChaos ? 1 : o.jit_threshold;
   t.scd_threshold = kChaos ? 0 : o.scd_threshold;
+  t.plain_counter = o.plain_counter;
   if (o.cache_mode == CacheMode::kBucket) {
     t.bucket_boundaries = o.bucket_boundaries;
     t.named_boundaries = o.named_boundaries;
@@ -80,7 +81,11 @@ class NativeProgram::Observer final : public RegionObserver {
 };
 
 NativeProgram::NativeProgram(std::shared_ptr<NativeJit> jit, std::shared_ptr<const Program> program, const JitOptions& options)
-    : jit_(std::move(jit)), program_(std::move(program)), options_(options), owner_(next_owner()), states_(program_->module().functions.size()), functions_(states_.size()) {}
+    : jit_(std::move(jit)), program_(std::move(program)), options_(options), owner_(next_owner()), states_(program_->module().functions.size()), functions_(states_.size()) {
+  if (options_.shape_policy.empty()) return;
+  if (auto policy = load_shape_policy(options_.shape_policy); policy.ok()) loaded_policy_ = std::move(*policy);
+  else slow_path_.push_back({0, "", policy.status().message(), ""});
+}
 
 NativeProgram::~NativeProgram() {
   if (at_home()) jit_->queue().cancel(owner_);
@@ -147,6 +152,7 @@ void NativeProgram::analyse(int32_t function) {
     j.region = &r;
     j.lowered = lower_region(*f->view, r, lower);
     j.trigger = std::make_unique<Trigger>(r, f->view->dims(), trigger_options(options_));
+    j.policy = make_policy(*f, r, static_cast<int32_t>(f->regions.size()) - 1);
     int fused = 0;
     for (const RegionGroup& g : j.lowered.groups) fused += static_cast<int>(g.members.size());
     j.gain_share = r.calls ? static_cast<double>(fused) / r.calls : 0;
@@ -164,8 +170,8 @@ void NativeProgram::analyse(int32_t function) {
   states_[static_cast<size_t>(function)].ready.store(&kept, std::memory_order_release);
   event(JitEventKind::kAnalysed, fmt::format("@{}: {} regions", kept.view->f.name, kept.regions.size()));
   if (options_.jit_level >= 2 && options_.tier2) take_from_bundles(function);
-  if (!options_.tier1) return;
-  for (size_t r = 0; r < kept.regions.size(); ++r) request(function, static_cast<int32_t>(r), Box{std::vector<Extent>(kept.regions[r].region->symbols.size())}, 1);
+  for (size_t r = 0; options_.tier1 && r < kept.regions.size(); ++r) request(function, static_cast<int32_t>(r), Box{std::vector<Extent>(kept.regions[r].region->symbols.size())}, 1);
+  request_learnt(function);
 }
 
 Gain NativeProgram::gain(const RegionJit& r) const {
@@ -272,7 +278,7 @@ void NativeProgram::note_run(const RunLog::Run& run) {
   RegionJit& r = f->regions[static_cast<size_t>(run.region)];
   if (run.count != r.region->symbols.size()) return;
   if (options_.jit_level < 2 || !options_.tier2) return;
-  const Decision d = r.trigger->run({run.values.data(), run.count}, gain(r));
+  const Decision d = decide(*f, run.region, run);
   if (d.verdict == Verdict::kQueued) request(run.function, run.region, d.box, 2);
 }
 

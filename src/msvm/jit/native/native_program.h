@@ -17,6 +17,7 @@
 #include "msvm/jit/lower.h"
 #include "msvm/jit/native/native_jit.h"
 #include "msvm/jit/native/run_log.h"
+#include "msvm/jit/policy.h"
 #include "msvm/jit/trigger.h"
 
 namespace msvm::jit {
@@ -50,6 +51,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   Result<size_t> write_bundle(const std::string& path) const;
   /// Takes all entries out and has them made again.
   void retire_all();
+  /// What the adaptive mode has learnt so far, as JSON; empty in other modes.
+  std::string shape_policy() const;
   const JitOptions& options() const { return options_; }
 
  private:
@@ -67,6 +70,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
     const Region* region = nullptr;
     LoweredRegion lowered;
     std::unique_ptr<Trigger> trigger;
+    std::unique_ptr<Policy> policy;  // decides instead of the trigger; null but in adaptive mode
     std::vector<Entry> entries;
     std::unique_ptr<RegionTotals> totals = std::make_unique<RegionTotals>();
     double gain_share = 0;      // of its calls that are fused
@@ -95,6 +99,14 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void read_logs();
   void note_run(const RunLog::Run& run);
   void churn(int32_t function, int32_t region);
+  // Of the adaptive mode, in adaptive.cpp.
+  std::unique_ptr<Policy> make_policy(const FunctionJit& f, const Region& region, int32_t index);
+  void request_learnt(int32_t function);
+  BoxPrice price(const FunctionJit& f, const RegionJit& r, const Box& box) const;
+  double own_bytes(const Entry& entry) const;
+  double worth(const RegionJit& r, const Entry& e, bool per_byte) const;
+  Decision decide(FunctionJit& f, int32_t region, const RunLog::Run& run);
+  void drop(FunctionJit& f, int32_t region, const std::vector<Box>& boxes);
 
   int64_t code_bytes() const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
@@ -112,6 +124,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   const std::shared_ptr<NativeJit> jit_;
   const std::shared_ptr<const Program> program_;
   const JitOptions options_;
+  ShapePolicy loaded_policy_;
   const Owner owner_;
   const pid_t process_ = ::getpid();
   const std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "msvm/base/chaos.h"
 #include "msvm/jit/native/native_program.h"
@@ -103,7 +104,8 @@ int64_t NativeProgram::code_bytes() const {
   return bytes;
 }
 
-// Entries of tier 2 go that weren't used for the longest time: of this region while there are too many, of any while the code is too large.
+// Entries of tier 2 go that weren't used for the longest time, in adaptive mode those that are worth least per byte: of this region while
+// there are too many, of any while the code is too large.
 void NativeProgram::make_room(FunctionJit& f, int32_t region) {
   auto evict = [&](FunctionJit& owner, int32_t index, size_t k) {
     RegionJit& r = owner.regions[static_cast<size_t>(index)];
@@ -112,29 +114,30 @@ void NativeProgram::make_room(FunctionJit& f, int32_t region) {
     r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(k));
     ++evicted_;
   };
-  auto oldest = [](const RegionJit& r) {
-    size_t best = SIZE_MAX;
+  auto rank = [&](const RegionJit& r, size_t k, bool per_byte) { return r.policy ? worth(r, r.entries[k], per_byte) : static_cast<double>(r.entries[k].entry->last_hit.load()); };
+  // Where it is about bytes, those that have none of their own stay.
+  auto least = [&](const RegionJit& r, bool per_byte) {
+    std::pair<size_t, double> best{SIZE_MAX, std::numeric_limits<double>::infinity()};
     for (size_t k = 0; k < r.entries.size(); ++k)
-      if (r.entries[k].entry->tier == 2 && (best == SIZE_MAX || r.entries[k].entry->last_hit.load() < r.entries[best].entry->last_hit.load())) best = k;
+      if (r.entries[k].entry->tier == 2)
+        if (const double x = rank(r, k, per_byte); x < best.second) best = {k, x};
     return best;
   };
   RegionJit& here = f.regions[static_cast<size_t>(region)];
-  while (here.entries.size() > kMostEntries && oldest(here) != SIZE_MAX) evict(f, region, oldest(here));
+  while (here.entries.size() > kMostEntries && least(here, false).first != SIZE_MAX) evict(f, region, least(here, false).first);
   while (options_.cache_bytes && code_bytes() > options_.cache_bytes) {
     FunctionJit* owner = nullptr;
     int32_t index = 0;
-    size_t entry = 0;
-    int64_t when = INT64_MAX;
+    std::pair<size_t, double> worst{SIZE_MAX, std::numeric_limits<double>::infinity()};
     for (const auto& g : functions_)
       for (size_t i = 0; g && i < g->regions.size(); ++i)
-        if (const size_t k = oldest(g->regions[i]); k != SIZE_MAX && g->regions[i].entries[k].entry->last_hit.load() < when) {
+        if (const auto here_least = least(g->regions[i], true); here_least.second < worst.second) {
           owner = g.get();
           index = static_cast<int32_t>(i);
-          entry = k;
-          when = g->regions[i].entries[k].entry->last_hit.load();
+          worst = here_least;
         }
     if (!owner) return;
-    evict(*owner, index, entry);
+    evict(*owner, index, worst.first);
     if (owner != &f || index != region) republish(*owner, index);
   }
 }
