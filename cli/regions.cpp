@@ -83,7 +83,7 @@ Status explain(const ExplainOptions& o) {
       region["region"] = k;
       MSVM_RETURN_IF_ERROR(add_code(o, facts, region));
       text += region_text(region, k);
-      if (o.wants_code()) text += fmt::format("  the code below is that for {}\n", !facts.box ? "all sizes" : to_string(*facts.box, found.regions[k], view.dims()));
+      if (o.wants_code() && !facts.lowered.groups.empty()) text += fmt::format("  the code below is that for {}\n", !facts.box ? "all sizes" : to_string(*facts.box, found.regions[k], view.dims()));
       for (const char* part : {"loops", "ir", "assembly"})
         if (region.contains(part)) text += "\n" + region[part].get<std::string>() + "\n";
       function["regions"].push_back(std::move(region));

@@ -155,6 +155,7 @@ def test_code_of_a_region(msvm_cli, chain):
     for tool in (".cfi_", ".loc", ".Ltmp"):
         assert tool not in assembly
     fixed = data(msvm_cli("explain", chain, *SHAPES, "--loops", "--json"))["functions"][0]["regions"][0]
+    assert "the code below" not in msvm_cli("explain", chain, "--no-graph-kernel", "--loops").out
     assert "inner n" in loops and "inner 24" in fixed["loops"]
 
 
