@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   auto* entry = app.add_subcommand("entry", "ms from the run that asks for code to the entry that serves, by phase: cold, warm, from disk");
   entry->add_option("model", entries.cases, "MODEL@NAME=SIZES,...;... (bench/README.md)")->required();
   entry->add_option("--repeats", entries.repeats)->check(CLI::Range(1, 1000));
-  entry->add_option("--fps", entries.frames_per_second, "frames a second that run while code is made; 0: none, 1000: without pause")->check(CLI::Range(0.0, 1000.0));
+  entry->add_option("--fps", entries.frames_per_second, "frames a second that run while tier 1 is made; 0: none, and both tiers; 1000: without a pause")->check(CLI::Range(0.0, 1000.0));
   bench::TierOptions tiers{{}, {1, 2}, 15};
   auto* tier = app.add_subcommand("tiers", "settled latency: unoptimised, tier 0, 1 and 2, runs in turn");
   tier->add_option("model", tiers.cases, "MODEL@NAME=SIZES,...;... (bench/README.md)")->required();
