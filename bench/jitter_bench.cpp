@@ -135,6 +135,8 @@ void measure(const Options& o) {
     fmt::print("{:<14} {:>7} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f}   {:.0f} %, {:.0f} % by code of their own\n", m.name, m.ms.size(), percentile(m.ms, 0.5), percentile(m.ms, 0.99), percentile(m.ms, 0.999),
                *std::max_element(m.ms.begin(), m.ms.end()), 100 * v.hit_rate(), 100 * v.specialised_hit_rate());
   }
+  for (const Mode& m : modes)
+    if (const double rate = static_cast<double>(m.ms.size()) / m.seconds; rate < 0.95 * o.fps) fmt::print("({}: the machine kept {:.1f} frames/s only)\n", m.name, rate);
   fmt::print("difference of p99.9: {:+.3f} ms   target < 0.8 ms\n", percentile(modes[0].ms, 0.999) - percentile(modes[1].ms, 0.999));
 }
 
