@@ -50,6 +50,7 @@ JitView NativeProgram::view() const {
   if (!at_home()) return v;
   std::lock_guard lock(mutex_);
   v.program = program_->module().name;
+  v.seconds = seconds();
   v.cache_bytes = options_.cache_bytes;
   v.code_bytes = code_bytes();
   v.compiled = compiled_;

@@ -52,6 +52,7 @@ std::string_view event_name(JitEventKind k);
 /// Hit rate: region runs in native code / region runs. Specialised: those by a box that fixes something.
 struct JitView {
   std::string program;
+  double seconds = 0;                    // since the program was loaded: when the picture was taken
   std::vector<JitRegionView> regions;
   int64_t runs = 0, native = 0, specialised = 0;
   int64_t window_runs = 0, window_native = 0, window_specialised = 0;  // the latest 1000 or so
