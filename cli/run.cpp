@@ -158,7 +158,7 @@ Status run(const RunOptions& o) {
     fmt::print("\n");
     for (size_t i = 0; i < results.size(); ++i) fmt::print("output {}: {}\n", f.outputs[i].name.empty() ? std::to_string(i) : printable(f.outputs[i].name), printable(describe(results[i])));
   }
-  MSVM_RETURN_IF_ERROR(o.jit.save(*engine, *program));
+  MSVM_RETURN_IF_ERROR(o.stream.jit.save(*engine, *program));
   return o.output.empty() ? Status() : write_outputs(o.output, f, results);
 }
 

@@ -168,7 +168,7 @@ void NativeProgram::analyse(int32_t function) {
   functions_[static_cast<size_t>(function)] = std::move(f);
   kept.table = program_->attach(function, std::move(*table));
   states_[static_cast<size_t>(function)].ready.store(&kept, std::memory_order_release);
-  event(JitEventKind::kAnalysed, fmt::format("@{}: {} regions", kept.view->f.name, kept.regions.size()));
+  event(JitEventKind::kAnalysed, fmt::format("@{}: {} region{}", kept.view->f.name, kept.regions.size(), kept.regions.size() == 1 ? "" : "s"));
   if (options_.jit_level >= 2 && options_.tier2) take_from_bundles(function);
   for (size_t r = 0; options_.tier1 && r < kept.regions.size(); ++r) request(function, static_cast<int32_t>(r), Box{std::vector<Extent>(kept.regions[r].region->symbols.size())}, 1);
   request_learnt(function);
