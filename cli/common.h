@@ -61,6 +61,10 @@ void add_asm(CLI::App& app, int& exit_code);
 void add_dis(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_scd(CLI::App& app, int& exit_code);
+void add_jit_info(CLI::App& app, int& exit_code);
+void add_explain(CLI::App& app, int& exit_code);
+void add_compile(CLI::App& app, int& exit_code);
+void add_cache(CLI::App& app, int& exit_code);
 void add_cap(CLI::App& app, int& exit_code);
 
 }  // namespace msvm::cli

@@ -19,6 +19,10 @@ int main(int argc, char** argv) {
   add_dis(app, exit_code);
   add_info(app, exit_code);
   add_scd(app, exit_code);
+  add_jit_info(app, exit_code);
+  add_explain(app, exit_code);
+  add_compile(app, exit_code);
+  add_cache(app, exit_code);
   add_cap(app, exit_code);
   try {
     app.parse(argc, argv);

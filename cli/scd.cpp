@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "common.h"
-#include "feed.h"
 #include "msvm/jit/bind.h"
 #include "msvm/jit/scd.h"
 #include "msvm/jit/trigger.h"
+#include "stream.h"
 
 namespace msvm::cli {
 namespace {
@@ -195,18 +195,9 @@ int scd_command(const ScdOptions& o) {
   std::vector<Shapes> steps;
   if (!o.stream.empty() && !functions.empty()) {
     const Function& f = m.functions[static_cast<size_t>(functions[0])];
-    std::string text = o.stream;
-    const bool shapes = text.find_first_not_of("0123456789x; \t\n") == std::string::npos || text.find('=') != std::string::npos;
-    if (auto file = read_text(o.stream); file.ok()) text = *file;
-    else if (!shapes) return report(file.status().with_context("--stream: "));
-    auto parsed = parse_stream(text, f);
-    if (!parsed.ok()) return report(parsed.status());
-    auto base = parse_shapes(o.shapes, f);
-    if (!base.ok()) return report(base.status());
-    for (Shapes& s : *parsed) {
-      s.insert(base->begin(), base->end());
-      steps.push_back(std::move(s));
-    }
+    auto given = stream_steps(o.stream, o.shapes, f);
+    if (!given.ok()) return report(given.status());
+    steps = std::move(*given);
   }
 
   Json j = {{"file", o.program}, {"functions", Json::array()}};

@@ -25,6 +25,7 @@ for target in "${targets[@]}"; do
   mkdir -p "${folders[0]}"
   [ ! -d "fuzz/corpus/$name" ] || folders+=("fuzz/corpus/$name")
   [ "$name" != assembler ] || folders+=(tests/golden)
+  [ "$name" != loops ] || folders+=(tests/loops)
   nice "build/fuzz/fuzz/$target" "${options[@]}" "${folders[@]}" 2>&1 | tail -n 20 ||
     die "$target found something" "the input is in $findings/; to repeat: build/fuzz/fuzz/$target FILE"
 done

@@ -164,12 +164,12 @@ class PyExecutable {
   }
   nb::list types(const std::vector<Param>& list) const {
     nb::list out;
-    for (const Param& p : list) out.append(text(to_string(p.type, *executable_->module().dims)));
+    for (const Param& p : list) out.append(text(to_string(p.type, executable_->dims())));
     return out;
   }
   nb::dict metadata() const {
     nb::dict out;
-    for (const auto& [key, value] : executable_->module().metadata) out[text(key)] = text(value);
+    for (const auto& [key, value] : executable_->metadata()) out[text(key)] = text(value);
     return out;
   }
   nb::str jit_info() const { return text(to_text(executable_->jit_view())); }
@@ -182,7 +182,7 @@ class PyExecutable {
 
   nb::list run(nb::list arrays) {
     std::vector<Value> inputs;
-    for (size_t k = 0; k < arrays.size() && k < function().inputs.size(); ++k) inputs.push_back(value_in(arrays[k], function().inputs[k], k, *executable_->module().dims, *engine_));
+    for (size_t k = 0; k < arrays.size() && k < function().inputs.size(); ++k) inputs.push_back(value_in(arrays[k], function().inputs[k], k, executable_->dims(), *engine_));
     std::optional<Result<std::vector<Value>>> result;
     {
       nb::gil_scoped_release release;

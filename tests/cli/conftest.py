@@ -35,7 +35,7 @@ def msvm_cli(tmp_path):
             timeout=60,
             check=False,
             errors="replace",
-            env={**os.environ, "MSVM_NUM_THREADS": "1", **(env or {})},
+            env={**os.environ, "MSVM_NUM_THREADS": "1", "MSVM_CACHE_DIR": str(tmp_path / "code"), **(env or {})},
         )
         assert p.returncode in (0, 1, 2, 3), (args, p.returncode, p.stderr)
         if p.returncode != 0:

@@ -17,7 +17,7 @@ def test_examples(tmp_path, page, least):
         (tmp_path / name).write_text(content)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/msvm").symlink_to(MSVM)
-    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "MSVM_NUM_THREADS": "2"}
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "MSVM_NUM_THREADS": "2", "MSVM_CACHE_DIR": str(tmp_path / "code")}
     count = 0
     for block in re.findall(r"```console\n(.*?)```", text, re.S):
         for step in re.split(r"^\$ ", block, flags=re.M)[1:]:
@@ -48,6 +48,6 @@ def test_every_pass_is_there(msvm_cli, add):
 
 def test_every_option_is_there(msvm_cli):
     text = PAGE.read_text()
-    for command in ("run", "import-onnx", "opt", "verify", "asm", "dis", "info", "scd", "cap dump"):
+    for command in ("run", "import-onnx", "opt", "verify", "asm", "dis", "info", "scd", "cap dump", "jit-info", "explain", "compile", "cache list"):
         for option in re.findall(r"^ .*?(--[a-z-]+)", msvm_cli(*command.split(), "--help").out, re.M):
             assert option in text or option == "--help" or (option == "--output" and "`-o" in text), (command, option)

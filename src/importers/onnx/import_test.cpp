@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <protozero/pbf_reader.hpp>
 
 #include "importers/onnx/model_writer.h"
+#include "msvm/base/file_copy.h"
 #include "msvm/bytecode/text.h"
 
 namespace msvm::onnx_test {
@@ -32,6 +34,28 @@ TEST(OnnxImport, DimensionsKeepTheirNames) {
   EXPECT_THAT(t, HasSubstr("x: f32[batch, 3, 4*h, w]"));
   EXPECT_THAT(t, HasSubstr("y: f32[batch, 3, 4*h, w]"));
   EXPECT_THAT(t, HasSubstr("OP_CALL Relu("));
+}
+
+TEST(OnnxImport, LargeUnalignedTensorsAreCopiesOfTheFile) {
+  int copies = 0;
+  for (std::string name : {"w", "wx", "wxy", "wxyz"}) {  // each at another address
+    std::vector<float> values(128 * 130);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    GraphWriter g;
+    g.input("a", kFloat, {"n", 128}).output("y").weight(floats(name, {128, 130}, values)).node("MatMul", {"a", name}, {"y"});
+    const OnnxImportResult r = import_bytes(model(g));
+    ASSERT_TRUE(r.errors.empty());
+    const Constant& c = r.module.constants.at(0);
+    ASSERT_EQ(c.bytes, values.size() * 4);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(c.data) % 4, 0u);
+    EXPECT_EQ(std::memcmp(c.data, values.data(), c.bytes), 0);
+    if (!drop_copy(c.data)) continue;
+    ++copies;
+    EXPECT_NE(std::memcmp(c.data, values.data(), c.bytes), 0);
+    fill_copy(c.data);
+    EXPECT_EQ(std::memcmp(c.data, values.data(), c.bytes), 0);
+  }
+  EXPECT_GE(copies, 2);
 }
 
 TEST(OnnxImport, UnnamedAndNegativeDimensionsAreFresh) {

@@ -9,12 +9,14 @@
 
 #include "msvm/base/checked.h"
 #include "msvm/base/file.h"
+#include "msvm/base/file_copy.h"
 #include "msvm/shape/tensor_type.h"
 
 namespace msvm::onnx {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+constexpr size_t kOwnPages = 64 << 10;  // copies of so many bytes have pages of their own
 
 constexpr std::string_view kTypeNames[] = {"UNDEFINED", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4", "INT4", "FLOAT4E2M1", "FLOAT8E8M0", "UINT2", "INT2"};
 
@@ -171,6 +173,14 @@ Result<ConstPtr> TensorReader::read(const TensorProto& t) {
   if (stored.size() != c->bytes)
     return malformed(who + ": its data has " + std::to_string(stored.size()) + " bytes, its shape and type need " + std::to_string(c->bytes));
   bool aligned = reinterpret_cast<uintptr_t>(stored.data()) % static_cast<uintptr_t>(dtype_bytes(*dtype)) == 0;
+  if (!copy_ && !aligned && owner && stored.size() >= kOwnPages) {
+    // Its memory can be given back once kernels have packed it.
+    auto copied = copy_of_file(stored, std::move(owner));
+    if (!copied) return resource_limit(who + ": no memory for " + std::to_string(c->bytes) + " bytes");
+    c->data = copied.get();
+    c->keep_alive = std::move(copied);
+    return c;
+  }
   if (copy_ || !aligned) {
     MSVM_ASSIGN_OR_RETURN(OwnedConst owned, make_const(c->name, *dtype, t.dims));
     if (!stored.empty()) std::memcpy(owned.bytes, stored.data(), stored.size());

@@ -38,6 +38,9 @@ class CallMemory final : public KernelMemory {
     if (!weights_) return static_cast<const std::byte*>(nullptr);
     return weights_->get(source, format, bytes, pack);
   }
+  void keep_raw(const TensorMeta& constant) override {
+    if (weights_) weights_->keep_raw(constant.data);
+  }
 
  private:
   OutputSink* sink_;
@@ -93,6 +96,7 @@ Result<std::unique_ptr<CallState>> SessionDispatcher::prepare(const Module&, con
   const Device device = device_of(function, call);
   if (device == Device{}) {
     state->scheduler = &devices_.scheduler;
+    if (weights_) options.may_be_given_back = weights_->may_be_given_back(function, call);
     MSVM_ASSIGN_OR_RETURN(state->site, state->scheduler->make_site(*op, call.attrs, options));
     return std::unique_ptr<CallState>(std::move(state));
   }

@@ -10,13 +10,14 @@
 namespace msvm {
 
 struct Engine::Impl {
-  explicit Impl(const EngineOptions& o) : devices(o) {}
+  explicit Impl(const EngineOptions& o) : devices(o), mem_optimize(o.mem_optimize), enable_mem_reuse(o.enable_mem_reuse) {}
   Scheduler* scheduler(Device d) {
     if (d == Device{}) return &devices.scheduler;
     SimDevice* sim = devices.simulated(d);
     return sim ? &sim->scheduler : nullptr;
   }
   Devices devices;
+  bool mem_optimize = false, enable_mem_reuse = true;
   JitOptions jit_options;
   std::shared_ptr<jit::NativeJit> jit;
 };
@@ -34,6 +35,7 @@ jit::NativeJitOptions native_options(const EngineOptions& o) {
   n.disk_cache = o.jit.disk_cache;
   n.strict = o.strict;
   n.compile_timeout = o.jit.compile_timeout;
+  n.eager = o.eager_compiler;
   return n;
 }
 
@@ -81,9 +83,12 @@ Result<std::shared_ptr<Executable>> Engine::load(std::shared_ptr<const VerifiedM
   auto impl = std::make_unique<Executable::Impl>();
   impl->engine = shared_from_this();
   impl->devices = &impl_->devices;
+  RawConstants raw = module.use_count() == 1 ? RawConstants(module->module()) : RawConstants();  // another holder may read them
   MSVM_ASSIGN_OR_RETURN(impl->program, Program::create(std::move(module)));
+  impl->thorough = impl_->mem_optimize;
+  impl->planning = impl_->enable_mem_reuse;
   if (jit.jit_level > 0) impl->native = impl_->jit->add(impl->program, jit);
-  impl->weights = std::make_unique<PackedWeights>(impl->program->module(), impl_->devices.pool);
+  impl->weights = std::make_unique<PackedWeights>(impl->program->module(), std::move(raw), impl_->devices.pool);
   return std::make_shared<Executable>(std::move(impl));
 }
 
@@ -103,6 +108,11 @@ MemoryStats Engine::memory_stats(Device device) const {
 WorkerPool& Engine::workers() { return impl_->devices.workers; }
 jit::QueueView Engine::jit_queue() const { return impl_->jit->queue_view(); }
 void Engine::drain_jit() { impl_->jit->drain(); }
+Status Engine::load_bundle(const std::string& path, bool trust_native) {
+  MSVM_RETURN_IF_ERROR(impl_->jit->kept().add_bundle(path, trust_native));
+  impl_->jit->queue().something_changed();  // what failed may be there now
+  return {};
+}
 void Engine::stop_jit() { impl_->jit->queue().stop(); }
 BufferPool& Engine::pool() { return impl_->devices.pool; }
 

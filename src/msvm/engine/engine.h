@@ -1,6 +1,7 @@
 // The public C++ API: load -> verify -> run. The one place where the parts are wired.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,9 +24,12 @@ struct EngineOptions {
   std::string capability_patch;      // path; empty: MSVM_CAPABILITY_DB, else none
   bool fallback = true;              // a kernel that is missing is served by the reference kernel, or by the host
   bool strict = false;               // one declared order of every sum
+  bool mem_optimize = false;         // memory plans that need less, made in more time
+  bool enable_mem_reuse = true;      // false: every tensor has a buffer of its own
   int simulated_devices = 0;         // sim(0) ... for tests
   JitOptions jit;                    // of programs that are loaded without options of their own. MSVM_JIT_LEVEL lowers its level
   std::string compiler;              // path of the compiler process; empty: MSVM_CC, else beside this program
+  bool eager_compiler = false;       // it competes with the program's threads as an equal: for tests and preparation
   std::string code_cache;            // folder of native code on disk; empty: the user's
 };
 
@@ -54,9 +58,14 @@ struct CallExplanation {
 class Executable {
  public:
   ~Executable();
+  /// With the bytes of all constants: those that were given back after packing are there again, and stay.
   const VerifiedModule& verified() const;
   const Module& module() const { return verified().module(); }
-  const Function& function(int32_t index = 0) const { return module().functions[static_cast<size_t>(index)]; }
+  // Parts of it that leave the constants alone.
+  const std::vector<Function>& functions() const;
+  const Function& function(int32_t index = 0) const { return functions()[static_cast<size_t>(index)]; }
+  const DimContext& dims() const;
+  const std::map<std::string, std::string>& metadata() const;
   /// By position. Inputs may be any strides (copied if the program wants dense ones).
   Result<std::vector<Value>> run(std::span<const Value> inputs, int32_t function = 0);
   /// The same into a vector that is used again and again: no malloc once the program is in its steady state.
@@ -75,6 +84,11 @@ class Executable {
   JitView jit_view() const;
   /// Makes code for all sizes now, and waits for it.
   void warm_up();
+  /// Makes code for these sizes of inputs, and ranges of symbols, by name, and for all sizes, and waits for it. The error says what
+  /// couldn't be compiled.
+  Status make_code(const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges = {}, int32_t function = 0);
+  /// The native code there is now, for Engine::load_bundle() in other processes; how many images.
+  Result<size_t> write_bundle(const std::string& path) const;
 
   struct Impl;
   explicit Executable(std::unique_ptr<Impl> impl);
@@ -99,8 +113,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   BufferPool& pool();
   /// The JIT thread's queue: what it does now, what comes next, times.
   jit::QueueView jit_queue() const;
-  /// Waits until the JIT thread has nothing left to do.
+  /// Waits until the JIT thread has nothing left to do. Programs that run meanwhile give it more.
   void drain_jit();
+  /// Code that programs take from a file instead of having it compiled. It must come from Executable::write_bundle() of the same build,
+  /// and be signed with this user's key unless `trust_native`: native code is run as it is.
+  Status load_bundle(const std::string& path, bool trust_native = false);
   /// No code is made from now on. For the end of the program, before what its threads use goes.
   void stop_jit();
   /// Fresh dense host memory for an input.

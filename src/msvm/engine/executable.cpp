@@ -35,6 +35,8 @@ PooledSession* Executable::Impl::take() {
   std::lock_guard lock(mutex);
   if (idle.empty()) {
     all.push_back(std::make_unique<PooledSession>(program, *devices, limits, weights.get(), native ? native->observe() : nullptr));
+    all.back()->session.set_thorough(thorough);
+    all.back()->session.set_planning(planning);
     idle.reserve(all.size());
     idle.push_back(all.back().get());
   }
@@ -55,10 +57,16 @@ void Executable::Impl::give(PooledSession* s, int32_t function) {
 Executable::Executable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Executable::~Executable() = default;
 
-const VerifiedModule& Executable::verified() const { return impl_->program->verified(); }
+const VerifiedModule& Executable::verified() const {
+  impl_->weights->keep_all_raw();
+  return impl_->program->verified();
+}
+const std::vector<Function>& Executable::functions() const { return impl_->program->module().functions; }
+const DimContext& Executable::dims() const { return *impl_->program->module().dims; }
+const std::map<std::string, std::string>& Executable::metadata() const { return impl_->program->module().metadata; }
 
 Status Executable::run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function) {
-  if (function < 0 || static_cast<size_t>(function) >= module().functions.size()) return invalid_argument(fmt::format("there is no function {}", function));
+  if (function < 0 || static_cast<size_t>(function) >= functions().size()) return invalid_argument(fmt::format("there is no function {}", function));
   const Function& f = this->function(function);
   std::vector<Value> dense;  // strided inputs become dense once, at the border
   for (size_t k = 0; k < inputs.size() && k < f.inputs.size(); ++k) {
@@ -107,7 +115,7 @@ void Executable::set_limits(Limits limits) {
 std::vector<InstrProfile> Executable::profile(int32_t function) const {
   std::lock_guard lock(impl_->mutex);
   std::vector<InstrProfile> sum;
-  if (function < 0 || static_cast<size_t>(function) >= module().functions.size()) return sum;
+  if (function < 0 || static_cast<size_t>(function) >= functions().size()) return sum;
   for (const auto& s : impl_->all) {
     const auto& p = s->profiles[static_cast<size_t>(function)];
     sum.resize(std::max(sum.size(), p.size()));
@@ -130,6 +138,14 @@ Counters Executable::counters() const {
 JitView Executable::jit_view() const { return impl_->native ? impl_->native->view() : JitView{}; }
 void Executable::warm_up() {
   if (impl_->native) impl_->native->warm_up();
+}
+Status Executable::make_code(const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges, int32_t function) {
+  if (!impl_->native) return unsupported("no code is made at jit_level 0");
+  return impl_->native->make(function, sizes, ranges);
+}
+Result<size_t> Executable::write_bundle(const std::string& path) const {
+  if (!impl_->native) return unsupported("there is no code at jit_level 0");
+  return impl_->native->write_bundle(path);
 }
 
 }  // namespace msvm

@@ -32,7 +32,7 @@ struct Executable::Impl {
   std::vector<std::unique_ptr<PooledSession>> all;
   std::vector<PooledSession*> idle;
   Limits limits;
-  bool profiling = false;
+  bool profiling = false, thorough = false, planning = true;
 
   PooledSession* take();
   void give(PooledSession* s, int32_t function);

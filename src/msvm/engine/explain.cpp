@@ -26,7 +26,7 @@ CallExplanation::Choice explain_choice(const SiteChoice& c) {
 
 std::vector<CallExplanation> Executable::explain(int32_t function) const {
   std::vector<CallExplanation> out;
-  if (function < 0 || static_cast<size_t>(function) >= module().functions.size()) return out;
+  if (function < 0 || static_cast<size_t>(function) >= functions().size()) return out;
   const Function& f = this->function(function);
   std::vector<const Instr*> instrs;
   for (const Block& b : f.blocks)

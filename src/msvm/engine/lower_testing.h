@@ -114,7 +114,7 @@ class GroupChecker final : public Dispatcher {
   CallReport last_report(const CallState& state) const override { return real_.last_report(state); }
   Status copy(const TensorMeta& source, const TensorMeta& destination) override { return real_.copy(source, destination); }
   Status fetch(const TensorMeta& element, std::byte* to) override { return real_.fetch(element, to); }
-  void split(int64_t count, double ns, FunctionRef<void(int64_t, int64_t)> body) override { real_.split(count, ns, body); }
+  void split(int64_t count, double nanoseconds_per_item, FunctionRef<void(int64_t, int64_t)> body) override { real_.split(count, nanoseconds_per_item, body); }
   Status finish() override { return real_.finish(); }
 
   Status dispatch(CallState& state, CallFrame& frame) override {

@@ -11,7 +11,7 @@ namespace {
 
 std::shared_ptr<Engine> engine_with(JitOptions jit, int threads = 1) {
   jit.disk_cache = false;
-  return make_engine({.num_threads = threads, .jit = jit, .compiler = MSVM_COMPILER});
+  return make_engine({.num_threads = threads, .jit = jit, .compiler = MSVM_COMPILER, .eager_compiler = true});
 }
 
 TEST(Native, RandomNetworksAgree) {
@@ -55,6 +55,42 @@ TEST(Native, RandomNetworksAgree) {
   EXPECT_GT(regions, 500);
   EXPECT_GT(specialised, 50);
   EXPECT_GT(fused, 100);
+}
+
+// In the declared order of sums all tiers give the same bits.
+TEST(Native, StrictTiersAreEqual) {
+  EngineOptions options{.num_threads = 1, .strict = true, .jit = {.jit_level = 0}, .compiler = MSVM_COMPILER, .eager_compiler = true};
+  auto plain = make_engine(options);
+  options.jit = {.jit_threshold = 2, .disk_cache = false};
+  options.num_threads = 2;
+  auto native = make_engine(options);
+  int64_t regions = 0, specialised = 0, fused = 0;
+  for (unsigned seed = 100; seed < 125; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomNetwork network(seed);
+    auto verified = verify_and_optimize(network.build());
+    ASSERT_TRUE(verified.ok());
+    auto a = plain->load(*verified), b = native->load(*verified);
+    ASSERT_TRUE(a.ok() && b.ok());
+    std::mt19937 random(seed);
+    const std::vector<std::vector<int64_t>> sizes{{1, 6, 5}, {1, 6, 5}, {2, 17, 16}, {1, 6, 5}, {3, 6, 5}, {2, 17, 16}, {1, 6, 5}};
+    for (const auto& s : sizes) {
+      const std::vector<Value> in{random_tensor(*plain, {s[0], network.channels(), s[1], s[2]}, random), random_tensor(*plain, {s[0], network.channels(), 1, 1}, random)};
+      auto x = (*a)->run(in), y = (*b)->run(in);
+      ASSERT_EQ(x.ok(), y.ok());
+      if (x.ok()) {
+        ASSERT_EQ(to_text(*x), to_text(*y));
+      }
+      native->drain_jit();
+    }
+    const JitView v = (*b)->jit_view();
+    regions += v.native;
+    specialised += v.specialised;
+    for (const JitRegionView& r : v.regions) fused += r.fused_calls;
+  }
+  EXPECT_GT(regions, 100);
+  EXPECT_GT(specialised, 20);
+  EXPECT_GT(fused, 10);
 }
 
 TEST(Native, RandomProgramsAgree) {

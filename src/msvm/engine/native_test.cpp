@@ -14,6 +14,7 @@ std::shared_ptr<Engine> native_engine(JitOptions jit = {}, int threads = 1) {
   EngineOptions o;
   o.num_threads = threads;
   o.compiler = MSVM_COMPILER;
+  o.eager_compiler = true;
   jit.disk_cache = false;
   o.jit = jit;
   return make_engine(o);

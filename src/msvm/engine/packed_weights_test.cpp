@@ -65,7 +65,7 @@ TEST(PackedWeights, TellsFormatsAndViewsApart) {
   c.keep_alive = values;
   module.constants.push_back(c);
   BufferPool pool;
-  PackedWeights weights(module, pool);
+  PackedWeights weights(module, RawConstants(module), pool);
   TensorMeta m;
   m.rank = 2;
   m.shape = {4, 4};

@@ -67,6 +67,7 @@ Result<std::shared_ptr<const NativeImage>> NativeImage::load(std::span<const std
   if (memory == MAP_FAILED) return failed("mmap");
   image->memory_ = memory;
   image->size_ = size;
+  image->code_size_ = view.code.size();
   std::memset(memory, 0xcc, size);  // what is no code traps
   if (!view.code.empty()) std::memcpy(memory, view.code.data(), view.code.size());
   if (mprotect(memory, size, PROT_READ | PROT_EXEC) != 0) return failed("mprotect");
@@ -78,6 +79,8 @@ Result<std::shared_ptr<const NativeImage>> NativeImage::load(std::span<const std
 NativeImage::~NativeImage() {
   if (memory_) munmap(memory_, size_);
 }
+
+std::vector<std::byte> NativeImage::encode() const { return encode_image({isa_, offsets_, {static_cast<const std::byte*>(memory_), code_size_}}); }
 
 loops::KernelFn NativeImage::entry(size_t kernel) const {
   return reinterpret_cast<loops::KernelFn>(static_cast<std::byte*>(memory_) + offsets_[kernel]);

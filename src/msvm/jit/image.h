@@ -43,11 +43,13 @@ class NativeImage {
   loops::KernelFn entry(size_t kernel) const;  // kernel < kernels()
   ImageIsa isa() const { return isa_; }
   size_t bytes() const { return size_; }       // of memory
+  /// The bytes that load() would map once more.
+  std::vector<std::byte> encode() const;
 
  private:
   NativeImage() = default;
   void* memory_ = nullptr;
-  size_t size_ = 0;
+  size_t size_ = 0, code_size_ = 0;
   std::vector<uint32_t> offsets_;
   ImageIsa isa_ = ImageIsa::kAvx2;
 };

@@ -12,6 +12,8 @@
 namespace msvm {
 namespace {
 
+constexpr int64_t kRowsWorthPacking = 12;
+
 // [batch, heads, length, size] of any strides, or heads side by side in the last axis of [batch, length, heads * size].
 struct HeadView {
   int64_t batch = 0, heads = 0, length = 0, size = 0;
@@ -89,7 +91,20 @@ Status open_mask(KernelCall& call, Mask& out) {
   return {};
 }
 
-Status run_attention(KernelCall& call, Isa isa) {
+// Weights of one query in the order of the operator: the reference's bits. Scores beyond `shown` are hidden.
+void weights_in_order(float* s, const float* mask, int64_t mask_step, int64_t shown, int64_t n) {
+  constexpr float kHidden = -std::numeric_limits<float>::infinity();
+  float top = kHidden, sum = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    s[j] = j >= shown ? kHidden : mask ? s[j] + mask[j * mask_step] : s[j];
+    top = s[j] > top || std::isnan(s[j]) ? s[j] : top;
+  }
+  for (int64_t j = 0; j < n; ++j) sum += s[j] = top == kHidden ? 0.0f : std::exp(s[j] - top);
+  for (int64_t j = 0; j < n && top != kHidden; ++j) s[j] /= sum;
+}
+
+// `in_order`: sums of weights as the operator declares them.
+Status run_attention(KernelCall& call, Isa isa, bool in_order) {
   const GemmKernels& g = *gemm_kernels(isa);
   const RowKernels& rows = *row_kernels(isa);
   Views s;
@@ -108,13 +123,18 @@ Status run_attention(KernelCall& call, Isa isa) {
   int64_t row = (total + 15) / 16 * 16;  // of scores
   if (row % 1024 == 0) row += 16;        // not all in the same lines of L1
   const int64_t most_rows = (s.q.length + blocks - 1) / blocks, panels = (panels_size(size, total) + 15) / 16 * 16;
-  const int64_t bytes = (panels + most_rows * (row + 1) + 16) * static_cast<int64_t>(sizeof(float));
+  // Rows of V that lie apart meet in the same lines of L1: side by side they are read faster, if they are read often enough.
+  const bool pack_values = s.q.length >= kRowsWorthPacking && s.v.row_step != value_size;
+  if (pack_values && !sane_size({total, value_size})) return resource_limit("Attention: values of " + to_string(*call.inputs[2]) + " can't be packed");
+  const int64_t value_panels = pack_values ? (panels_size(total, value_size) + 15) / 16 * 16 : 0;
+  const int64_t bytes = (panels + value_panels + most_rows * (row + 1) + 16) * static_cast<int64_t>(sizeof(float));
   const float *q = call.inputs[0]->as<float>(), *k = call.inputs[1]->as<float>(), *v = call.inputs[2]->as<float>();
   float* y = call.outputs[0]->as<float>();
   const double ns = gemm_ns(most_rows, total, size) + gemm_ns(most_rows, value_size, total) + static_cast<double>(most_rows * total) * 0.3 + static_cast<double>(total * size) * 0.3;
   return parallel_with_scratch(call, heads * blocks, grain_for(heads * blocks, ns), bytes, [&](int64_t begin, int64_t end, std::byte* scratch) {
     float* keys = reinterpret_cast<float*>(scratch);
-    float *scores = keys + panels, *sums = scores + most_rows * row;
+    float* values = keys + panels;
+    float *scores = values + value_panels, *sums = scores + most_rows * row;
     int64_t packed = -1, packed_keys = 0;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t head = i / blocks, b = head / s.q.heads, h = head % s.q.heads, kv = h / (s.q.heads / s.k.heads);
@@ -128,6 +148,7 @@ Status run_attention(KernelCall& call, Isa isa) {
       if (packed != b * s.k.heads + kv || packed_keys < seen) {
         packed = b * s.k.heads + kv, packed_keys = total;
         pack_panels(g, k + s.k.at(b, kv), s.k.step, s.k.row_step, size, total, 0, (total + 15) / 16, keys);
+        if (pack_values) pack_panels(g, v + s.v.at(b, kv), s.v.row_step, 1, total, value_size, 0, (value_size + 15) / 16, values);
       }
       PanelGemm t;
       t.m = n, t.n = seen, t.k = size;
@@ -138,6 +159,10 @@ Status run_attention(KernelCall& call, Isa isa) {
       gemm_block(g, t, 0, n, 0, seen);
       for (int64_t r = 0; r < n; ++r) {
         const int64_t shown = causal ? std::min(seen, first + r + 1) : seen;
+        if (in_order) {
+          weights_in_order(scores + r * row, mask.row(b, h, first + r), mask.steps[3], shown, seen);
+          continue;
+        }
         sums[r] = rows.exponentials(scores + r * row, mask.row(b, h, first + r), mask.steps[3], shown);
         std::fill(scores + r * row + shown, scores + r * row + seen, 0.0f);
       }
@@ -145,17 +170,18 @@ Status run_attention(KernelCall& call, Isa isa) {
       u.m = n, u.n = value_size, u.k = seen;
       u.a = scores, u.a_row = row;
       u.plain_b(v + s.v.at(b, kv), s.v.row_step);
+      if (pack_values) u.packed_b(values), u.b_panel = total * kPanel;
       u.c = out, u.c_row = s.y.row_step;
       gemm_block(g, u, 0, n, 0, value_size);
-      for (int64_t r = 0; r < n; ++r)
+      for (int64_t r = 0; r < n && !in_order; ++r)
         if (sums[r] != 0) rows.scale(out + r * s.y.row_step, 1.0f / sums[r], value_size);
     }
   });
 }
 
-template <Isa kIsa>
+template <Isa kIsa, bool kInOrder>
 Status fast_attention(KernelCall& call) {
-  return run_attention(call, kIsa);
+  return run_attention(call, kIsa, kInOrder);
 }
 
 double attention_multiply_adds(const KernelCall& call) {
@@ -167,9 +193,14 @@ double attention_multiply_adds(const KernelCall& call) {
 
 void add_attention_f32_kernels(KernelList& list) {
   KernelInfo k{.op = "Attention", .dtypes = bit(DType::kF32), .strict_order = false, .accepts = attention_fits, .work = attention_multiply_adds, .default_overhead_ns = 500};
-  k.name = "avx512_attention_f32", k.run = fast_attention<Isa::kAvx512>, k.isa = Isa::kAvx512, k.default_ns_per_work = 0.025;
+  k.name = "avx512_attention_f32", k.run = fast_attention<Isa::kAvx512, false>, k.isa = Isa::kAvx512, k.default_ns_per_work = 0.025;
   list.push_back(k);
-  k.name = "avx2_attention_f32", k.run = fast_attention<Isa::kAvx2>, k.isa = Isa::kAvx2, k.default_ns_per_work = 0.03;
+  k.name = "avx2_attention_f32", k.run = fast_attention<Isa::kAvx2, false>, k.isa = Isa::kAvx2, k.default_ns_per_work = 0.03;
+  list.push_back(k);
+  k.strict_order = true, k.default_ns_per_work = 0.2;
+  k.name = "avx2_attention_f32_in_order", k.run = fast_attention<Isa::kAvx2, true>;
+  list.push_back(k);
+  k.name = "avx512_attention_f32_in_order", k.run = fast_attention<Isa::kAvx512, true>, k.isa = Isa::kAvx512, k.default_ns_per_work = 0.19;
   list.push_back(k);
 }
 

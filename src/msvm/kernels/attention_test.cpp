@@ -96,7 +96,7 @@ TEST(Attention, FastKernelsAgreeWithTheReference) {
       Status r = call.run("ref_attention");
       ASSERT_TRUE(r.ok()) << r.message();
       Tensor qs = heads_inside(q), ks = heads_inside(k), vs = heads_inside(v);
-      for (const char* name : {"avx512_attention_f32", "avx2_attention_f32"}) {
+      for (const char* name : {"avx512_attention_f32", "avx2_attention_f32", "avx512_attention_f32_in_order", "avx2_attention_f32_in_order"}) {
         if (!can_run(kernel(name))) continue;
         for (bool inside : {false, true}) {
           Tensor one(DType::kF32, y.shape()), two(DType::kF32, y.shape());
@@ -108,6 +108,7 @@ TEST(Attention, FastKernelsAgreeWithTheReference) {
             ASSERT_TRUE(f.accepted);
           }
           EXPECT_TRUE(same_bits(one, two));
+          if (kernel(name).strict_order) { EXPECT_TRUE(same_bits(one, y)) << name << " variant " << variant << " keys " << s.keys; }
           EXPECT_LE(difference(one.values(), y.values()), 2e-6) << name << " variant " << variant << " keys " << s.keys;
         }
       }

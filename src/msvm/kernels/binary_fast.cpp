@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "msvm/device/cpu_features.h"
+#include "msvm/kernels/body_kernels.h"
 #include "msvm/kernels/loops.h"
 
 #if defined(__x86_64__)
@@ -199,18 +200,26 @@ uint32_t shift(const void* const* in, void* out, int64_t n, const LoopParams& p)
   return bad ? uint32_t{kShiftHazard} : 0u;
 }
 
-template <class T>
-uint32_t power_float(const void* const* in, void* out, int64_t n, const LoopParams&) {
-  const T *a = static_cast<const T*>(in[0]), *b = static_cast<const T*>(in[1]);
-  T* o = static_cast<T*>(out);
+uint32_t power_f64(const void* const* in, void* out, int64_t n, const LoopParams&) {
+  const auto *a = static_cast<const double*>(in[0]), *b = static_cast<const double*>(in[1]);
+  auto* o = static_cast<double*>(out);
+  for (int64_t i = 0; i < n; ++i) o[i] = b[i] == 2 ? a[i] * a[i] : std::pow(a[i], b[i]);
+  return 0;
+}
+/// The bits of the body step.
+uint32_t power_f32(const void* const* in, void* out, int64_t n, const LoopParams&) {
+  const auto *a = static_cast<const float*>(in[0]), *b = static_cast<const float*>(in[1]);
+  auto* o = static_cast<float*>(out);
   bool square = true;
-  for (int64_t i = 0; i < n && square; ++i) square = b[i] == T(2);
+  for (int64_t i = 0; i < n && square; ++i) square = b[i] == 2;
   if (square) {
     MSVM_IVDEP
     for (int64_t i = 0; i < n; ++i) o[i] = a[i] * a[i];
-    return 0;
+  } else if (const BodyKernels* kernels = body_kernels(cpu_features().isa)) {
+    kernels->step[static_cast<int>(BodyOp::kPow)][BodyKernels::kRows](a, b, 0, 0, o, n);
+  } else {
+    for (int64_t i = 0; i < n; ++i) o[i] = body_step_scalar(BodyOp::kPow, a[i], b[i], 0, 0);
   }
-  for (int64_t i = 0; i < n; ++i) o[i] = std::pow(a[i], b[i]);
   return 0;
 }
 /// Wraps; a negative exponent gives 0 unless the base is 1 or -1 (the truncated reciprocal; of 0 as well).
@@ -288,8 +297,8 @@ const LoopTable kClipLoops = [] {
 }();
 const LoopTable kPowLoops = [] {
   LoopTable t{};
-  put(t, DType::kF64, power_float<double>);
-  put(t, DType::kF32, power_float<float>);
+  put(t, DType::kF64, power_f64);
+  put(t, DType::kF32, power_f32);
   put(t, DType::kI64, power_int);
   return t;
 }();

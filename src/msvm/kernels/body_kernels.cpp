@@ -62,7 +62,7 @@ float body_step_scalar(BodyOp op, float a, float b, float p, float q) {
 
 double body_step_ns(BodyOp op) {
   switch (op) {
-    case BodyOp::kPow: return 5;
+    case BodyOp::kPow: return 2;
     case BodyOp::kExp:
     case BodyOp::kLog:
     case BodyOp::kErf:

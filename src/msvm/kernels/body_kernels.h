@@ -1,5 +1,5 @@
 // Arithmetic of body steps, compiled once per instruction set; the same bits as the separate operators' f32 kernels, except that
-// Pow with the number 3, Sin and Cos are polynomials here (errors: math_f32.inc; a^3 is rounded twice).
+// Sin and Cos are polynomials here (errors: base/math_f32.inc).
 #pragma once
 #include <cstdint>
 

@@ -125,7 +125,7 @@ TEST(BodySteps, AreRightAndTheSameInEverySet) {
           step[which](a.data(), b.data(), p, q, short_out.data(), m);
           for (size_t i = 0; i < static_cast<size_t>(m); ++i) {
             step[0](which == 1 ? a.data() : &a[i], which == 2 ? b.data() : &b[i], p, q, one.data(), 1);
-            if (op != BodyOp::kPow) { ASSERT_TRUE(same(short_out[i], one[0])) << info.name << " with a number"; }
+            ASSERT_TRUE(same(short_out[i], one[0])) << info.name << " with a number";
           }
         }
       }

@@ -1,6 +1,8 @@
 // Conv: the reference, in the declared order (taps ascending, then input channels), and the family's list.
 #include "msvm/kernels/conv.h"
 
+#include <algorithm>
+
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/fma_chain.h"
@@ -18,7 +20,21 @@ Status describe_conv(const KernelCall& call, const TensorMeta& x, const TensorMe
     return shape_mismatch(op + ": channels of " + to_string(x) + " and " + to_string(w) + " don't fit " + std::to_string(s.groups) + " groups");
   if (y.shape[0] != s.batch || y.shape[1] != s.out_channels) return shape_mismatch(op + ": wrong shape of the result");
   if (bias && (bias->rank != 1 || bias->shape[0] != s.out_channels)) return shape_mismatch(op + ": the bias isn't one value per output channel");
-  return describe_window(call, x, y, w.dims().subspan(2), s.window);
+  TensorMeta read = x;
+  if (s.upsampled = has_upsample(call); s.upsampled) {
+    const auto& times = call.attrs.get_ints("upsample");
+    if (times.size() != static_cast<size_t>(x.rank - 2)) return shape_mismatch(op + ": upsample doesn't have one number for each spatial axis");
+    for (size_t d = 0; d < times.size(); ++d) {
+      s.upsample[d] = times[d];
+      if (times[d] < 1 || __builtin_mul_overflow(x.shape[d + 2], times[d], &read.shape[d + 2])) return overflow_error(op + ": the upsampled input's size leaves 64 bits");
+    }
+  }
+  return describe_window(call, read, y, w.dims().subspan(2), s.window);
+}
+
+bool has_upsample(const KernelCall& call) {
+  const auto& times = call.attrs.get_ints("upsample");
+  return std::any_of(times.begin(), times.end(), [](int64_t t) { return t != 1; });
 }
 
 bool one_tap(const KernelCall& call) {
@@ -41,12 +57,41 @@ double conv_multiply_adds(const KernelCall& call) {
 
 namespace {
 
+// Dense [images, in...] of dense x [images, in / upsample...].
+template <class T>
+Result<const T*> upsampled(KernelCall& call, const T* x, int64_t images, const ConvShape& s) {
+  const Window& w = s.window;
+  const int64_t size = w.in_size();
+  int64_t all;
+  if (__builtin_mul_overflow(images, size, &all)) return overflow_error("Conv: the upsampled input's size leaves 64 bits");
+  MSVM_ASSIGN_OR_RETURN(T * to, scratch_array<T>(call.memory, all));
+  const T* const result = to;
+  int64_t before = 1;
+  for (int d = 0; d < w.rank; ++d) before *= w.in[d] / s.upsample[d];
+  for (int64_t i = 0; i < images && size > 0; ++i, x += before) {
+    std::array<int64_t, kMaxSpatial> at{};
+    for (int64_t p = 0; p < size; ++p) {
+      int64_t from = 0;
+      for (int d = 0; d < w.rank; ++d) from = from * (w.in[d] / s.upsample[d]) + at[d] / s.upsample[d];
+      *to++ = x[from];
+      for (int d = w.rank; d-- > 0;) {
+        if (++at[d] < w.in[d]) break;
+        at[d] = 0;
+      }
+    }
+  }
+  return result;
+}
+
 template <class T>
 Status conv_as(KernelCall& call) {
   const TensorMeta* bias = input_or_null(call, 2);
   ConvShape s;
   MSVM_RETURN_IF_ERROR(describe_conv(call, *call.inputs[0], *call.inputs[1], bias, *call.outputs[0], s));
   MSVM_ASSIGN_OR_RETURN(const T* x, dense_input<T>(call, *call.inputs[0]));
+  if (s.upsampled) {
+    MSVM_ASSIGN_OR_RETURN(x, upsampled(call, x, s.batch * s.in_channels, s));
+  }
   MSVM_ASSIGN_OR_RETURN(const T* w, dense_input<T>(call, *call.inputs[1]));
   const T* b = nullptr;
   if (bias) {

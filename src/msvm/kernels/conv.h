@@ -5,7 +5,9 @@
 namespace msvm {
 
 struct ConvShape {
-  Window window;
+  Window window;                                                                       // over X as it is read: upsampled
+  std::array<int64_t, kMaxSpatial> upsample{1, 1, 1, 1, 1, 1};                         // how often each element of X stands there
+  bool upsampled = false;
   int64_t batch = 0, in_channels = 0, out_channels = 0, groups = 1;
   int64_t group_in() const { return in_channels / groups; }
   int64_t group_out() const { return out_channels / groups; }
@@ -13,6 +15,9 @@ struct ConvShape {
 
 /// Conv and its quantised relatives: x [N, C, ...], w [M, C / groups, ...], bias [M] or null, y [N, M, ...].
 Status describe_conv(const KernelCall& call, const TensorMeta& x, const TensorMeta& w, const TensorMeta* bias, const TensorMeta& y, ConvShape& s);
+
+/// Whether the call (of msvm.Conv) has the attribute upsample with other values than 1.
+bool has_upsample(const KernelCall& call);
 
 /// ConvTranspose: x [N, C, in...], w [C, M / groups, kernel...], y [N, M, out...]. Input position i and tap k go to output
 /// i * stride - begin + k * dilation. `window` holds the roles of a Conv from y to x: in = y's sizes, out = x's.

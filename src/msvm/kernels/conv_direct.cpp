@@ -58,10 +58,11 @@ class Strips {
   int64_t width_ = 1, height_ = 1, rows_ = 1, columns_ = 1, row_parts_ = 1, plane_parts_ = 1, count_ = 0;
 };
 
-// What a strip reads of an image, laid out with channels side by side; the columns of its padding too, so that all tiles are even.
+// What a strip reads of an image, laid out with channels side by side; the columns of its padding too, so that all tiles are even. Of an
+// upsampled image only here each pixel stands several times.
 class Staging {
  public:
-  Staging(const Window& w, int64_t channels, const Strips& strips) : w_(w), channels_(channels) {
+  Staging(const Window& w, const std::array<int64_t, 3>& upsample, int64_t channels, const Strips& strips) : w_(w), upsample_(upsample), channels_(channels) {
     width_ = (strips.columns() - 1) * w.stride[2] + (w.kernel[2] - 1) * w.dilation[2] + 1;
     height_ = std::min(w.in[1], (strips.rows() - 1) * w.stride[1] + (w.kernel[1] - 1) * w.dilation[1] + 1);
     depth_ = std::min(w.in[0], (w.kernel[0] - 1) * w.dilation[0] + 1);
@@ -83,10 +84,16 @@ class Staging {
     const int64_t first = std::clamp<int64_t>(0, image.low[2], image.high[2]), last = std::clamp<int64_t>(w_.in[2], first, image.high[2]);
     for (int64_t d = image.low[0]; d < image.high[0]; ++d)
       for (int64_t h = image.low[1]; h < image.high[1]; ++h) {
-        const float* row = from + d * x.stride[0] + h * x.stride[1] + first * x.stride[2];
+        if (upsample_[1] > 1 && h > image.low[1] && h % upsample_[1] != 0) {
+          to = std::copy_n(to - width * channels_, width * channels_, to);  // the row before once more
+          continue;
+        }
+        const float* row = from + d / upsample_[0] * x.stride[0] + h / upsample_[1] * x.stride[1] + first / upsample_[2] * x.stride[2];
         to = std::fill_n(to, (first - image.low[2]) * channels_, 0.0f);
         const int64_t n = last - first;
-        if (x.stride[2] == 1 && channels_ == 3) {
+        if (upsample_[2] > 1) {
+          repeat_pixels(row, x.stride[2], channel_stride, first % upsample_[2], n, to);
+        } else if (x.stride[2] == 1 && channels_ == 3) {
           isa.tiles->interleave3(row, channel_stride, n, to);
         } else if (x.stride[2] == 1 || n <= 1) {
           isa.vector->transpose(row, channel_stride, channels_, n, to, channels_);
@@ -100,7 +107,22 @@ class Staging {
   }
 
  private:
+  // `n` pixels, each upsample[2] times, of the first one `done` times fewer.
+  void repeat_pixels(const float* from, int64_t stride, int64_t channel_stride, int64_t done, int64_t n, float* to) const {
+    for (int64_t i = 0; i < n; ++i, to += channels_) {
+      if (i > 0 && done > 0) {
+        std::memcpy(to, to - channels_, static_cast<size_t>(channels_) * sizeof(float));
+      } else if (channel_stride == 1) {
+        std::memcpy(to, from, static_cast<size_t>(channels_) * sizeof(float));
+      } else {
+        for (int64_t c = 0; c < channels_; ++c) to[c] = from[c * channel_stride];
+      }
+      if (++done == upsample_[2]) done = 0, from += stride;
+    }
+  }
+
   const Window& w_;
+  std::array<int64_t, 3> upsample_;
   int64_t channels_, width_ = 0, height_ = 0, depth_ = 0;
 };
 
@@ -133,11 +155,11 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
   const int64_t channels = s.group_in(), filters = s.group_out(), k = channels * w.taps();
   if (s.batch == 0 || filters == 0 || w.out_size() == 0) return {};
   ChannelsLast x = as_channels_last(x_meta), y = as_channels_last(y_meta);
-  const bool staged = !is_channels_last(x_meta), turned = !is_channels_last(y_meta);
-  const int64_t x_channel = staged ? x_meta.strides[1] : 1, y_channel = turned ? y_meta.strides[1] : 1;
+  const bool staged = s.upsampled || !is_channels_last(x_meta), turned = !is_channels_last(y_meta);
+  const int64_t x_channel = is_channels_last(x_meta) ? 1 : x_meta.strides[1], y_channel = turned ? y_meta.strides[1] : 1;
   ConvEnd conv_end;
   MSVM_RETURN_IF_ERROR(conv_end.prepare(call, isa, turned));
-  if (pointwise(w) && x.even() && y.even()) {
+  if (pointwise(w) && !s.upsampled && x.even() && y.even()) {
     // Pixels in one row; images too where they follow without a gap.
     int64_t pixels = w.in_size();
     if (s.batch > 1 && x.image_stride == pixels * x.stride[2] && y.image_stride == pixels * y.stride[2]) pixels *= s.batch, s.batch = 1;
@@ -176,7 +198,9 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
   const int64_t tile_pixels = first_block.tiles->most_rows[first_block.vectors];
   const int64_t strip_pixels = round_up(ceil_div(pixels, parts), std::min<int64_t>(pixels, tile_pixels)), block = round_up(ceil_div(filters, channel_blocks), kConvPanel);
   const Strips cut = staged ? Strips(w, strip_pixels) : Strips();
-  const Staging staging(w, channels, cut);
+  std::array<int64_t, 3> upsample{1, 1, 1};
+  for (int d = 0; d < s.window.rank && s.upsampled; ++d) upsample[static_cast<size_t>(3 - s.window.rank + d)] = s.upsample[static_cast<size_t>(d)];
+  const Staging staging(w, upsample, channels, cut);
   const int64_t strips = staged ? cut.count() : ceil_div(pixels, strip_pixels);
   channel_blocks = ceil_div(filters, block);
   const int64_t chunks = s.batch * s.groups * strips * channel_blocks;
@@ -268,6 +292,9 @@ bool nhwc_first_fits(const KernelCall& call) {
   // Conv between row-major images has kernels of its own.
   return x.rank <= 5 && conv_window_fits(call) && !(is_channels_last(x) && is_channels_last(y)) && (call.op.name != "Conv" || is_channels_last(x) || is_channels_last(y));
 }
+bool nhwc_upsampled_fits(const KernelCall& call) {
+  return call.inputs[0]->rank <= 5 && conv_window_fits(call, true);
+}
 bool nhwc_pointwise_fits(const KernelCall& call) {
   return one_tap(call) && nhwc_fits(call);
 }
@@ -306,17 +333,24 @@ double nhwc_first_work(const KernelCall& call) {
   return nhwc_work(call) + 8 * static_cast<double>((is_channels_last(x) ? 0 : x.elements()) + (is_channels_last(y) ? 0 : y.elements()));
 }
 
+double nhwc_upsampled_work(const KernelCall& call) { return nhwc_first_work(call) + 2 * static_cast<double>(call.outputs[0]->elements()); }
+
 }  // namespace
 
 void add_conv_direct_kernels(KernelList& list) {
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_pointwise", "avx512_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0178, .default_overhead_ns = 300});
-  add_conv_kernel(list, "avx512_conv_f32_nhwc", "avx512_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_first", "avx512_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.018, .default_overhead_ns = 500});
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_narrow", "avx512_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.024, .default_overhead_ns = 400});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_pointwise", "avx2_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0187, .default_overhead_ns = 300});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc", "avx2_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.019, .default_overhead_ns = 400});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_first", "avx2_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.019, .default_overhead_ns = 500});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_narrow", "avx2_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.025, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_pointwise", "avx512_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0178, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc", "avx512_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.018, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_first", "avx512_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.018, .default_overhead_ns = 500});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_narrow", "avx512_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .packed_inputs = 0b10, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.024, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_pointwise", "avx2_fused_conv_f32_nhwc_pointwise", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = nhwc_pointwise_fits, .work = nhwc_work, .default_ns_per_work = 0.0187, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc", "avx2_fused_conv_f32_nhwc", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = nhwc_fits, .work = nhwc_work, .default_ns_per_work = 0.019, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_first", "avx2_fused_conv_f32_nhwc_first", {.run = fast_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = nhwc_first_fits, .work = nhwc_first_work, .default_ns_per_work = 0.019, .default_overhead_ns = 500});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_narrow", "avx2_fused_conv_f32_nhwc_narrow", {.run = narrow_conv<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .packed_inputs = 0b10, .accepts = nhwc_narrow_fits, .work = nhwc_narrow_work, .default_ns_per_work = 0.025, .default_overhead_ns = 400});
+  KernelInfo upsampled{.op = "msvm.Conv", .dtypes = bit(DType::kF32), .packed_inputs = 0b10, .accepts = nhwc_upsampled_fits, .work = nhwc_upsampled_work, .default_overhead_ns = 500};
+  upsampled.name = "avx512_fused_conv_f32_nhwc_upsampled", upsampled.run = fast_conv<Isa::kAvx512>, upsampled.isa = Isa::kAvx512, upsampled.default_ns_per_work = 0.018;
+  list.push_back(upsampled);
+  upsampled.name = "avx2_fused_conv_f32_nhwc_upsampled", upsampled.run = fast_conv<Isa::kAvx2>, upsampled.isa = Isa::kAvx2, upsampled.default_ns_per_work = 0.019;
+  list.push_back(upsampled);
 }
 
 }  // namespace msvm

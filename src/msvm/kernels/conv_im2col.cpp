@@ -148,10 +148,10 @@ double pointwise_work(const KernelCall& call) { return product_work(call, 5); }
 
 void add_conv_im2col_kernels(KernelList& list) {
   const DTypeSet f32 = bit(DType::kF32);
-  list.push_back({.name = "avx512_conv_f32_pointwise", .op = "Conv", .run = fast_conv<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .accepts = pointwise_fits, .work = pointwise_work, .default_ns_per_work = 0.0185, .default_overhead_ns = 400});
-  list.push_back({.name = "avx512_conv_f32_im2col", .op = "Conv", .run = fast_conv<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .accepts = im2col_fits, .work = im2col_work, .default_ns_per_work = 0.0185, .default_overhead_ns = 500});
-  list.push_back({.name = "avx2_conv_f32_pointwise", .op = "Conv", .run = fast_conv<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .accepts = pointwise_fits, .work = pointwise_work, .default_ns_per_work = 0.021, .default_overhead_ns = 400});
-  list.push_back({.name = "avx2_conv_f32_im2col", .op = "Conv", .run = fast_conv<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .accepts = im2col_fits, .work = im2col_work, .default_ns_per_work = 0.021, .default_overhead_ns = 500});
+  list.push_back({.name = "avx512_conv_f32_pointwise", .op = "Conv", .run = fast_conv<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .packed_inputs = 0b10, .accepts = pointwise_fits, .work = pointwise_work, .default_ns_per_work = 0.0185, .default_overhead_ns = 400});
+  list.push_back({.name = "avx512_conv_f32_im2col", .op = "Conv", .run = fast_conv<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .packed_inputs = 0b10, .accepts = im2col_fits, .work = im2col_work, .default_ns_per_work = 0.0185, .default_overhead_ns = 500});
+  list.push_back({.name = "avx2_conv_f32_pointwise", .op = "Conv", .run = fast_conv<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .packed_inputs = 0b10, .accepts = pointwise_fits, .work = pointwise_work, .default_ns_per_work = 0.021, .default_overhead_ns = 400});
+  list.push_back({.name = "avx2_conv_f32_im2col", .op = "Conv", .run = fast_conv<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .packed_inputs = 0b10, .accepts = im2col_fits, .work = im2col_work, .default_ns_per_work = 0.021, .default_overhead_ns = 500});
 }
 
 }  // namespace msvm

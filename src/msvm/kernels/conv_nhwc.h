@@ -36,8 +36,8 @@ const ConvIsa& conv_isa(Isa isa);
 double conv_pixel_work(int64_t filters, double k, double segments);
 
 /// Sizes that keep every address these kernels work out within 64 bits and their scratch within reason: not empty kernels; strides,
-/// dilations and padding of up to 65536.
-bool conv_window_fits(const KernelCall& call);
+/// dilations, padding and upsampling of up to 65536. `upsampled`: for kernels of calls that upsample; others refuse those.
+bool conv_window_fits(const KernelCall& call, bool upsampled = false);
 
 /// A kernel of Conv and, as `fused_name`, of msvm.Conv.
 void add_conv_kernel(KernelList& list, std::string_view name, std::string_view fused_name, KernelInfo info);

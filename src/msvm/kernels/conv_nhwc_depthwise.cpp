@@ -219,8 +219,8 @@ double nhwc_depthwise_work(const KernelCall& call) {
 }  // namespace
 
 void add_conv_nhwc_depthwise_kernels(KernelList& list) {
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_depthwise", "avx512_fused_conv_f32_nhwc_depthwise", {.run = fast_depthwise<Isa::kAvx512>, .isa = Isa::kAvx512, .accepts = nhwc_depthwise_fits, .work = nhwc_depthwise_work, .default_ns_per_work = 0.02, .default_overhead_ns = 300});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_depthwise", "avx2_fused_conv_f32_nhwc_depthwise", {.run = fast_depthwise<Isa::kAvx2>, .isa = Isa::kAvx2, .accepts = nhwc_depthwise_fits, .work = nhwc_depthwise_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_depthwise", "avx512_fused_conv_f32_nhwc_depthwise", {.run = fast_depthwise<Isa::kAvx512>, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = nhwc_depthwise_fits, .work = nhwc_depthwise_work, .default_ns_per_work = 0.02, .default_overhead_ns = 300});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_depthwise", "avx2_fused_conv_f32_nhwc_depthwise", {.run = fast_depthwise<Isa::kAvx2>, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = nhwc_depthwise_fits, .work = nhwc_depthwise_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
 }
 
 }  // namespace msvm

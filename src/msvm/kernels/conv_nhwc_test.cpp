@@ -178,7 +178,8 @@ TEST(ConvNhwc, BodiesRunOnTheResult) {
                                        {"Add(i3, y)", "LeakyRelu(s0, 0.1)"},
                                        {"Mul(y, i4)", "Add(s0, i3)", "Tanh(s1)"}};
   std::map<std::string, int> accepted;
-  for (const std::string& name : nhwc_kernels("msvm.Conv")) accepted[name] = 0;
+  for (const std::string& name : nhwc_kernels("msvm.Conv"))
+    if (!name.ends_with("_upsampled")) accepted[name] = 0;
   for (const ConvCase& c : shapes)
     for (const Strings& body : bodies) {
       const Shape shape = result_shape(c);

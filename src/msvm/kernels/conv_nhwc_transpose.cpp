@@ -239,8 +239,8 @@ double nhwc_transpose_work(const KernelCall& call) {
 
 void add_conv_nhwc_transpose_kernels(KernelList& list) {
   const DTypeSet f32 = bit(DType::kF32);
-  list.push_back({.name = "avx512_conv_transpose_f32_nhwc", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = nhwc_transpose_fits, .work = nhwc_transpose_work, .default_ns_per_work = 0.02, .default_overhead_ns = 400});
-  list.push_back({.name = "avx2_conv_transpose_f32_nhwc", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = nhwc_transpose_fits, .work = nhwc_transpose_work, .default_ns_per_work = 0.021, .default_overhead_ns = 400});
+  list.push_back({.name = "avx512_conv_transpose_f32_nhwc", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = nhwc_transpose_fits, .work = nhwc_transpose_work, .default_ns_per_work = 0.02, .default_overhead_ns = 400});
+  list.push_back({.name = "avx2_conv_transpose_f32_nhwc", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = nhwc_transpose_fits, .work = nhwc_transpose_work, .default_ns_per_work = 0.021, .default_overhead_ns = 400});
 }
 
 }  // namespace msvm

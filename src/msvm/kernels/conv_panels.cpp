@@ -28,8 +28,11 @@ const ConvIsa& conv_isa(Isa isa) {
   return isa == Isa::kAvx512 ? avx512 : avx2;
 }
 
-bool conv_window_fits(const KernelCall& call) {
+bool conv_window_fits(const KernelCall& call, bool upsampled) {
   constexpr int64_t kMost = 1 << 16;
+  if (has_upsample(call) != upsampled) return false;
+  for (int64_t v : call.attrs.get_ints("upsample"))
+    if (v < 1 || v > kMost) return false;
   const TensorMeta& w = *call.inputs[1];
   for (int d = 2; d < w.rank; ++d)
     if (w.shape[d] < 1 || w.shape[d] > kMost) return false;

@@ -178,8 +178,8 @@ bool transpose_fits(const KernelCall& call) { return call.outputs[0]->dense(); }
 void add_conv_transpose_kernels(KernelList& list) {
   const DTypeSet f32 = bit(DType::kF32);
   list.push_back({.name = "ref_conv_transpose", .op = "ConvTranspose", .run = ref_conv_transpose, .dtypes = kFloats, .work = conv_transpose_multiply_adds, .default_ns_per_work = 2, .default_overhead_ns = 200});
-  list.push_back({.name = "avx512_conv_transpose_f32_gemm", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .accepts = transpose_fits, .work = conv_transpose_multiply_adds, .default_ns_per_work = 0.06, .default_overhead_ns = 400});
-  list.push_back({.name = "avx2_conv_transpose_f32_gemm", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .accepts = transpose_fits, .work = conv_transpose_multiply_adds, .default_ns_per_work = 0.065, .default_overhead_ns = 400});
+  list.push_back({.name = "avx512_conv_transpose_f32_gemm", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .dense_inputs = true, .packed_inputs = 0b10, .accepts = transpose_fits, .work = conv_transpose_multiply_adds, .default_ns_per_work = 0.06, .default_overhead_ns = 400});
+  list.push_back({.name = "avx2_conv_transpose_f32_gemm", .op = "ConvTranspose", .run = fast_transpose<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .dense_inputs = true, .packed_inputs = 0b10, .accepts = transpose_fits, .work = conv_transpose_multiply_adds, .default_ns_per_work = 0.065, .default_overhead_ns = 400});
 }
 
 }  // namespace msvm

@@ -57,6 +57,7 @@ Status conv_winograd(KernelCall& call, const ConvIsa& isa, const WinogradKernels
   }
   MSVM_ASSIGN_OR_RETURN(float* zeros, scratch_array<float>(call.memory, channels + 16));
   std::memset(zeros, 0, static_cast<size_t>(channels + 16) * sizeof(float));
+  const int64_t up_h = s.upsample[0], up_w = s.upsample[1];
   const int64_t across = ceil_div(w.out[2], 4), down = ceil_div(w.out[1], 4), patches = across * down;
   const int64_t least = ceil_div(patches, kPatches), strip = ceil_div(patches, least > 1 ? round_up(least, 2) : 1), strips = ceil_div(patches, strip);
   // With one strip the output channels are shared; each share transforms the input anew.
@@ -78,7 +79,7 @@ Status conv_winograd(KernelCall& call, const ConvIsa& isa, const WinogradKernels
         for (int64_t i = 0; i < 6; ++i)
           for (int64_t j = 0; j < 6; ++j) {
             const int64_t ih = h0 + i, iw = w0 + j;
-            pixels[i * 6 + j] = ih >= 0 && ih < w.in[1] && iw >= 0 && iw < w.in[2] ? image + ih * x.stride[1] + iw * x.stride[2] : zeros;
+            pixels[i * 6 + j] = ih >= 0 && ih < w.in[1] && iw >= 0 && iw < w.in[2] ? image + ih / up_h * x.stride[1] + iw / up_w * x.stride[2] : zeros;
           }
         kernels.input(pixels, channels, turned + t * channels, strip * channels);
       }
@@ -133,7 +134,7 @@ Status fast_winograd(KernelCall& call) {
 
 bool winograd_fits(const KernelCall& call) {
   const TensorMeta &x = *call.inputs[0], &w = *call.inputs[1];
-  if (!conv_window_fits(call) || x.rank != 4 || w.rank != 4 || w.shape[2] != 3 || w.shape[3] != 3 || call.attrs.get_int("group", 1) != 1) return false;
+  if (!conv_window_fits(call, has_upsample(call)) || x.rank != 4 || w.rank != 4 || w.shape[2] != 3 || w.shape[3] != 3 || call.attrs.get_int("group", 1) != 1) return false;
   for (const char* name : {"strides", "dilations"})
     for (int64_t v : call.attrs.get_ints(name))
       if (v != 1) return false;
@@ -153,8 +154,8 @@ double winograd_work(const KernelCall& call) {
 }  // namespace
 
 void add_conv_winograd_kernels(KernelList& list) {
-  add_conv_kernel(list, "avx512_conv_f32_nhwc_winograd", "avx512_fused_conv_f32_nhwc_winograd", {.run = fast_winograd<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .accepts = winograd_fits, .work = winograd_work, .default_ns_per_work = 0.02, .default_overhead_ns = 400});
-  add_conv_kernel(list, "avx2_conv_f32_nhwc_winograd", "avx2_fused_conv_f32_nhwc_winograd", {.run = fast_winograd<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .accepts = winograd_fits, .work = winograd_work, .default_ns_per_work = 0.022, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx512_conv_f32_nhwc_winograd", "avx512_fused_conv_f32_nhwc_winograd", {.run = fast_winograd<Isa::kAvx512>, .isa = Isa::kAvx512, .strict_order = false, .packed_inputs = 0b10, .accepts = winograd_fits, .work = winograd_work, .default_ns_per_work = 0.02, .default_overhead_ns = 400});
+  add_conv_kernel(list, "avx2_conv_f32_nhwc_winograd", "avx2_fused_conv_f32_nhwc_winograd", {.run = fast_winograd<Isa::kAvx2>, .isa = Isa::kAvx2, .strict_order = false, .packed_inputs = 0b10, .accepts = winograd_fits, .work = winograd_work, .default_ns_per_work = 0.022, .default_overhead_ns = 400});
 }
 
 }  // namespace msvm

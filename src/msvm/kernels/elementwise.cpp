@@ -76,8 +76,8 @@ Status run_pow(KernelCall& c) {
   const DType base = c.inputs[0]->dtype, exponent = c.inputs[1]->dtype;
   MapSpec s;
   s.inputs = 2;
-  s.ns_per_element = 15;
   DType compute = is_float(base) ? compute_dtype(base) : is_integer(exponent) ? DType::kI64 : DType::kF64;
+  s.ns_per_element = compute == DType::kF32 ? 2 : 15;
   s.compute[0] = s.compute[1] = s.result = compute;
   s.loop = kPowLoops[static_cast<int>(compute)];
   return hazard_error(c.op, map_elements(c.inputs.first(2), *c.outputs[0], s, c.workers));

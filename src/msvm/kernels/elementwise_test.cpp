@@ -1,6 +1,7 @@
 #include <cfenv>
 #include <numbers>
 
+#include "msvm/kernels/body_kernels.h"
 #include "msvm/kernels/half.h"
 #include "msvm/kernels/loops.h"
 #include "msvm/kernels/op_testing.h"
@@ -155,6 +156,18 @@ TEST(Elementwise, PowMixesTypes) {
   EXPECT_LE(difference(got, {0.125, 4, 1.0 / 3, -1}), 1e-6);
   Tensor two = tensor(DType::kF32, {}, {2});
   EXPECT_LE(difference(values_of({.op = "Pow", .inputs = {&f, &two}}), {0.25, 4, 9, 1}), 0);
+}
+
+TEST(Elementwise, PowHasTheBitsOfTheBodyStep) {
+  const BodyKernels* body = body_kernels(cpu_features().isa);
+  if (!body) GTEST_SKIP() << "no vectors here";
+  std::vector<double> bases, exponents;
+  for (int i = 0; i < 999; ++i) bases.push_back(static_cast<float>(i * 7 % 101) * 0.11f - 0.7f), exponents.push_back(i % 5 == 0 ? 3 : static_cast<float>(i * 11 % 37) * 0.21f - 3);
+  Tensor a = tensor(DType::kF32, {999}, bases), b = tensor(DType::kF32, {999}, exponents);
+  std::vector<float> x(bases.begin(), bases.end()), y(exponents.begin(), exponents.end()), want(999);
+  body->step[static_cast<int>(BodyOp::kPow)][BodyKernels::kRows](x.data(), y.data(), 0, 0, want.data(), 999);
+  const auto have = values_of({.op = "Pow", .inputs = {&a, &b}});
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_TRUE(static_cast<float>(have[i]) == want[i] || (std::isnan(have[i]) && std::isnan(want[i]))) << x[i] << "^" << y[i];
 }
 
 TEST(Elementwise, HazardsAreErrors) {

@@ -36,6 +36,8 @@ class KernelMemory {
     (void)source, (void)format, (void)bytes, (void)pack;
     return static_cast<const std::byte*>(nullptr);
   }
+  /// Before a kernel reads the bytes of a constant that SiteOptions::may_be_given_back names.
+  virtual void keep_raw(const TensorMeta& constant) { (void)constant; }
 };
 
 /// State that a kernel keeps at one call site of one session (packed weights, precomputed tables). Freed with the session.
@@ -69,6 +71,7 @@ struct KernelInfo {
   Isa isa = Isa::kScalar;
   bool dense_inputs = false;  // all inputs dense row-major (outputs of calls always are what the type says)
   bool strict_order = true;   // sums in the operator's declared order
+  uint64_t packed_inputs = 0; // bit i: if input i is constant (and dense), only what packed_input() is given to pack reads its elements
   /// Further conditions on the actual metadata; null = none.
   bool (*accepts)(const KernelCall&) = nullptr;
   /// Amount of work for the cost classes; null = elements of the first output (or input).

@@ -248,12 +248,12 @@ Status fast_gemm(KernelCall& call) {
 
 void add_matmul_f32_kernels(KernelList& list) {
   const DTypeSet f32 = bit(DType::kF32);
-  list.push_back({.name = "avx512_matmul_f32_generic", .op = "MatMul", .run = fast_matmul<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = matmul_fits, .work = matmul_work, .default_ns_per_work = 0.018, .default_overhead_ns = 300});
-  list.push_back({.name = "avx2_matmul_f32_generic", .op = "MatMul", .run = fast_matmul<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = matmul_fits, .work = matmul_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
-  list.push_back({.name = "avx512_fused_matmul_f32", .op = "msvm.MatMul", .run = fused_matmul<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = fused_fits, .work = matmul_work, .default_ns_per_work = 0.018, .default_overhead_ns = 350});
-  list.push_back({.name = "avx2_fused_matmul_f32", .op = "msvm.MatMul", .run = fused_matmul<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = fused_fits, .work = matmul_work, .default_ns_per_work = 0.021, .default_overhead_ns = 350});
-  list.push_back({.name = "avx512_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .accepts = gemm_fits, .work = gemm_work, .default_ns_per_work = 0.018, .default_overhead_ns = 300});
-  list.push_back({.name = "avx2_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .accepts = gemm_fits, .work = gemm_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
+  list.push_back({.name = "avx512_matmul_f32_generic", .op = "MatMul", .run = fast_matmul<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = matmul_fits, .work = matmul_work, .default_ns_per_work = 0.018, .default_overhead_ns = 300});
+  list.push_back({.name = "avx2_matmul_f32_generic", .op = "MatMul", .run = fast_matmul<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = matmul_fits, .work = matmul_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
+  list.push_back({.name = "avx512_fused_matmul_f32", .op = "msvm.MatMul", .run = fused_matmul<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = fused_fits, .work = matmul_work, .default_ns_per_work = 0.018, .default_overhead_ns = 350});
+  list.push_back({.name = "avx2_fused_matmul_f32", .op = "msvm.MatMul", .run = fused_matmul<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = fused_fits, .work = matmul_work, .default_ns_per_work = 0.021, .default_overhead_ns = 350});
+  list.push_back({.name = "avx512_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx512>, .dtypes = f32, .isa = Isa::kAvx512, .packed_inputs = 0b10, .accepts = gemm_fits, .work = gemm_work, .default_ns_per_work = 0.018, .default_overhead_ns = 300});
+  list.push_back({.name = "avx2_gemm_f32_generic", .op = "Gemm", .run = fast_gemm<Isa::kAvx2>, .dtypes = f32, .isa = Isa::kAvx2, .packed_inputs = 0b10, .accepts = gemm_fits, .work = gemm_work, .default_ns_per_work = 0.021, .default_overhead_ns = 300});
 }
 
 }  // namespace msvm

@@ -438,7 +438,7 @@ void add_rnn_kernels(KernelList& list) {
   add("ref_lstm", "LSTM", ref_recurrent<Cell::kLstm>);
   add("ref_gru", "GRU", ref_recurrent<Cell::kGru>);
   add("ref_rnn", "RNN", ref_recurrent<Cell::kRnn>);
-  k.dtypes = bit(DType::kF32), k.strict_order = false, k.default_ns_per_work = 0.06, k.default_overhead_ns = 1000, k.isa = Isa::kAvx512;
+  k.dtypes = bit(DType::kF32), k.strict_order = false, k.packed_inputs = 0b110, k.default_ns_per_work = 0.06, k.default_overhead_ns = 1000, k.isa = Isa::kAvx512;
   add("avx512_lstm_f32_packed", "LSTM", fast_recurrent<Isa::kAvx512, Cell::kLstm>);
   add("avx512_gru_f32_packed", "GRU", fast_recurrent<Isa::kAvx512, Cell::kGru>);
   add("avx512_rnn_f32_packed", "RNN", fast_recurrent<Isa::kAvx512, Cell::kRnn>);

@@ -1,8 +1,11 @@
 // Text form: what is printed reads back the same; every error names its line.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
+#include <sstream>
 
 #include "msvm/loops/loop_program.h"
 
@@ -185,6 +188,16 @@ TEST(LoopOps, NamesAreUniqueAndFound) {
   }
   EXPECT_EQ(op_info(Op::kGeluTanh).name, "gelu_tanh");
   EXPECT_EQ(find_op("none"), nullptr);
+}
+
+TEST(LoopOps, StandInTheDocs) {
+  std::ifstream file(MSVM_SOURCE_DIR "/docs/loops.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  for (int i = 0; i <= static_cast<int>(Op::kReduceProd); ++i) {
+    const OpInfo& info = op_info(static_cast<Op>(i));
+    EXPECT_THAT(page.str(), HasSubstr(fmt::format("| `{}` | {} | {} | {} |\n", info.name, info.operands, "FSIBNA"[static_cast<int>(info.types)], info.doc)));
+  }
 }
 
 }  // namespace

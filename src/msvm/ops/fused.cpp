@@ -23,7 +23,7 @@ Status check_body(InferContext& c, size_t first, std::span<const Dim> shape) {
 }
 
 Status infer_fused_conv(InferContext& c) {
-  MSVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, convolution_shape(c, 0, 1));
+  MSVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, convolution_shape(c, 0, 1, c.attrs().get_ints("upsample")));
   MSVM_RETURN_IF_ERROR(require_vector(c, 2, shape[1], "B has one element for each output channel"));
   MSVM_RETURN_IF_ERROR(check_body(c, 3, shape));
   c.set_shape(0, std::move(shape));
@@ -69,6 +69,7 @@ void add_fused_ops(OpTable& table) {
   const InputSpec extra{"E", kF32Only, 'T', true};
   std::vector<AttrSpec> conv = convolution_attrs();
   conv.push_back(body_attr(false));
+  conv.push_back(ints_attr("upsample", "1 each", 1, kNoLimit, "how often each element of X stands along each spatial axis, as if it had been resized"));
   table.add(fused("msvm.Conv", OpClass::kContraction, {{"X", kF32Only, 'T'}, {"W", kF32Only, 'T'}, {"B", kF32Only, 'T', true}, extra}, std::move(conv), infer_fused_conv,
                   "Conv, then the steps of the body on each value: y is the convolution with its bias, i3, i4, ... are the inputs E, broadcast to the result."));
   table.add(fused("msvm.MatMul", OpClass::kContraction, {{"A", kF32Only, 'T'}, {"B", kF32Only, 'T'}, {"C", kF32Only, 'T', true}, extra},

@@ -61,6 +61,9 @@ TEST(Fused, Shapes) {
   InferTester t;
   const Attr body{"body", Strings{"Add(y, i3)", "Relu(s0)"}};
   EXPECT_EQ(t("msvm.Conv", "f32[N, 3, H, W], f32[8, 3, 3, 3], f32[8]", {l("pads", {1, 1, 1, 1})}), "f32[N, 8, H, W]");
+  EXPECT_EQ(t("msvm.Conv", "f32[N, 3, H, W], f32[8, 3, 3, 3], _", {l("pads", {1, 1, 1, 1}), l("upsample", {2, 3})}), "f32[N, 8, 2*H, 3*W]");
+  EXPECT_EQ(t("msvm.Conv", "f32[N, 3, H, W], f32[8, 3, 3, 3], _", {l("upsample", {2})}), "error: msvm.Conv: upsample must have 2 elements, but has 1");
+  EXPECT_EQ(t("msvm.Conv", "f32[N, 3, H, W], f32[8, 3, 3, 3], _", {l("upsample", {2, 0})}), "error: msvm.Conv: each element of upsample must be 1 or more, but it is [2, 0]");
   EXPECT_EQ(t("msvm.Conv", "f32[N, 3, 5, 5], f32[8, 3, 3, 3], _, f32[8, 1, 1]", {body}), "f32[N, 8, 3, 3]");
   EXPECT_EQ(t("msvm.Conv", "f32[N, 3, 5, 5], f32[8, 3, 3, 3], _, f32[7, 1, 1]", {body}), "error: msvm.Conv: not true that the inputs of a body broadcast to the result: 7 and 8");
   EXPECT_EQ(t("msvm.Conv", "f32[N, 3, 5, 5], f32[8, 3, 3, 3], _", {body}), "error: msvm.Conv: body step 0: operand \"i3\" isn't an input of the body: those are 3 to 2");

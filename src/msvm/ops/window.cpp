@@ -53,7 +53,7 @@ Result<Dim> window_positions(InferContext& c, const WindowSpec& w, size_t i, Dim
   return tight_min(m, positions, m.ceildiv(m.add(in, begin), stride));
 }
 
-Result<std::vector<Dim>> convolution_shape(InferContext& c, size_t data, size_t weights) {
+Result<std::vector<Dim>> convolution_shape(InferContext& c, size_t data, size_t weights, std::span<const int64_t> upsample) {
   MSVM_RETURN_IF_ERROR(require_rank_between(c, data, 3, kMaxRank));
   MSVM_RETURN_IF_ERROR(require_rank(c, weights, c.rank(data)));
   const auto &x = c.input(data).shape, &w = c.input(weights).shape;
@@ -65,6 +65,7 @@ Result<std::vector<Dim>> convolution_shape(InferContext& c, size_t data, size_t 
   MSVM_ASSIGN_OR_RETURN(WindowSpec window, read_window(c.attrs(), spatial));
   const auto& kernel = c.attrs().get_ints("kernel_shape");
   if (!kernel.empty()) MSVM_RETURN_IF_ERROR(require_list_length("kernel_shape", kernel.size(), spatial));
+  if (!upsample.empty()) MSVM_RETURN_IF_ERROR(require_list_length("upsample", upsample.size(), spatial));
   std::vector<Dim> shape(x.size());
   shape[0] = x[0];
   shape[1] = w[0];
@@ -72,7 +73,7 @@ Result<std::vector<Dim>> convolution_shape(InferContext& c, size_t data, size_t 
     Dim k = w[i + 2];
     if (!kernel.empty()) MSVM_RETURN_IF_ERROR(require_equal(c, k, m.constant(kernel[i]), "kernel_shape is that of W"));
     MSVM_RETURN_IF_ERROR(require_at_least(c, k, 1, "the kernel isn't empty"));
-    MSVM_ASSIGN_OR_RETURN(shape[i + 2], window_positions(c, window, i, x[i + 2], k));
+    MSVM_ASSIGN_OR_RETURN(shape[i + 2], window_positions(c, window, i, upsample.empty() ? x[i + 2] : m.mul(x[i + 2], m.constant(upsample[i])), k));
   }
   return shape;
 }

@@ -27,8 +27,9 @@ Dim window_extent(DimContext& m, Dim kernel, int64_t dilation);
 /// Positions of the window along spatial axis `i` of size `in`.
 Result<Dim> window_positions(InferContext& c, const WindowSpec& w, size_t i, Dim in, Dim kernel);
 
-/// Conv's result from data [N, C, D...] and weights [M, C / group, K...].
-Result<std::vector<Dim>> convolution_shape(InferContext& c, size_t data, size_t weights);
+/// Conv's result from data [N, C, D...] and weights [M, C / group, K...]. `upsample`: the data is read as if each element stood there
+/// so many times along each spatial axis; empty: once.
+Result<std::vector<Dim>> convolution_shape(InferContext& c, size_t data, size_t weights, std::span<const int64_t> upsample = {});
 
 /// auto_pad, dilations, pads, strides (and group, kernel_shape).
 std::vector<AttrSpec> window_attrs();

@@ -24,7 +24,7 @@ constexpr Pass kPasses[] = {
 
 bool wanted(const Pass& p, const OptOptions& o) {
   const std::string_view name = p.name;
-  if (!o.fuse && (name == "epilogue" || name == "pointwise" || name == "normalization")) return false;
+  if (!o.fuse && (name == "epilogue" || name == "pointwise" || name == "normalization" || name == "attention" || name == "upsample" || name == "split")) return false;
   return o.layout || name != "layout";
 }
 

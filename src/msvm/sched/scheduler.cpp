@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <mutex>
 #include <unordered_map>
 
@@ -234,6 +235,11 @@ Status Scheduler::run(SchedSite& site, const Call& c, KernelMemory& memory) {
       m.inputs[i] = &d;
     }
     seen.inputs = m.inputs;
+  }
+  if (uint64_t raw = m.options.may_be_given_back & ~(k.kernel->packed_inputs & c.const_inputs)) [[unlikely]] {
+    m.options.may_be_given_back &= ~raw;
+    for (; raw; raw &= raw - 1)
+      if (const TensorMeta* t = c.inputs[static_cast<size_t>(std::countr_zero(raw))]) memory.keep_raw(*t);
   }
   KernelCall call{*m.op, *m.attrs, seen.inputs, c.args, seen.outputs, c.const_inputs, workers_, memory, k.state, m.options.strict};
   return k.kernel->run(call);

@@ -42,6 +42,7 @@ class SchedSite {
 struct SiteOptions {
   bool infer = false;    // run the shape function at each new shape: outputs to allocate, or inputs of unknown rank
   bool strict = false;   // one declared order of every sum
+  uint64_t may_be_given_back = 0;  // bit i: the bytes of constant input i, once packed; kernels that read them get them by keep_raw()
 };
 
 /// The defaults for this machine from the kernels compiled in.

@@ -92,7 +92,7 @@ struct Frame {
 };
 
 /// Lifetimes and sizes -> offsets, greedy by size. A pure function of numbers; `scalars` needs the values of plan_key, temporaries
-/// of plan_code are written.
-Plan make_plan(const Function& f, std::vector<int64_t>& scalars);
+/// of plan_code are written. `thorough` never needs more bytes, and some ten times as long.
+Plan make_plan(const Function& f, std::vector<int64_t>& scalars, bool thorough = false);
 
 }  // namespace msvm::vm

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "msvm/base/chaos.h"
+
 namespace msvm::vm {
 namespace {
 
-constexpr size_t kPlans = 16;           // size vectors of a region that a session remembers
+constexpr size_t kPlans = kChaos ? 1 : 16;  // size vectors of a region that a session remembers
 constexpr int64_t kFewRows = 16;        // below, rows are split, too
 constexpr int64_t kColumns = 4096;      // into pieces of so many
 

@@ -44,7 +44,7 @@ struct Session::Impl {
   Counters counters;
   int64_t live_bytes = 0;
   uint64_t clock = 0;
-  bool profiling = false, planning = true;
+  bool profiling = false, planning = true, thorough = false;
   RegionHazard hazard;
   std::vector<RegionTable*> joined;
   RegionObserver* observer = nullptr;
@@ -105,7 +105,7 @@ Status Session::Impl::choose_plan(vm::Frame& frame) {
   if (it == frame.plans.end()) {
     if (frame.plans.size() < kPlans) frame.plans.emplace_back();
     it = std::min_element(frame.plans.begin(), frame.plans.end(), [](const auto& a, const auto& b) { return a.last_used < b.last_used; });
-    *it = vm::make_plan(f, frame.scalars);
+    *it = vm::make_plan(f, frame.scalars, thorough);
     it->id = ++clock;
   }
   it->last_used = ++clock;
@@ -177,6 +177,7 @@ Result<std::vector<Value>> Session::run(int32_t function, std::span<const Value>
 void Session::cancel() { impl_->cancelled.store(true, std::memory_order_relaxed); }
 void Session::set_profiling(bool on) { impl_->profiling = on; }
 void Session::set_planning(bool on) { impl_->planning = on; }
+void Session::set_thorough(bool on) { impl_->thorough = on; }
 void Session::set_observer(RegionObserver* observer) { impl_->observer = observer; }
 void Session::set_limits(Limits limits) { impl_->limits = limits; }
 const std::vector<InstrProfile>& Session::profile(int32_t function) const { return impl_->frame(function).profile; }

@@ -72,6 +72,7 @@ class Session {
   void cancel();                       // from any thread: the current run ends with kCancelled
   void set_profiling(bool on);         // the second instantiation of the loop
   void set_planning(bool on);          // between runs; off: every tensor comes from the allocator
+  void set_thorough(bool on);          // between runs; on: plans that need less memory, made in more time
   void set_limits(Limits limits);      // between runs
   void set_observer(RegionObserver* observer);  // between runs; null: nobody looks
   const std::vector<InstrProfile>& profile(int32_t function) const;

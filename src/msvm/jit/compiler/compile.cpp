@@ -10,6 +10,7 @@
 #include "msvm/jit/compiler/kernel_emitter.h"
 #include "msvm/jit/compiler/layout.h"
 #include "msvm/jit/compiler/machine.h"
+#include "msvm/jit/compiler/source_lines.h"
 
 namespace msvm::compiler {
 namespace {
@@ -18,23 +19,26 @@ struct Unit {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::vector<std::string> names;  // of each kernel's function
+  std::unique_ptr<SourceLines> lines;
 };
 
 /// Functions by the kernels' own names are for people; those of images are numbered.
-Status emit(Unit& unit, const loops::Program& program, jit::ImageIsa isa, llvm::TargetMachine& machine, bool named) {
+Status emit(Unit& unit, const loops::Program& program, jit::ImageIsa isa, llvm::TargetMachine& machine, bool named, bool lines = false) {
   MSVM_RETURN_IF_ERROR(loops::check(program));
   unit.context.setDiscardValueNames(!named);
   unit.module = std::make_unique<llvm::Module>("loops", unit.context);
   unit.module->setTargetTriple(machine.getTargetTriple().str());
   unit.module->setDataLayout(machine.createDataLayout());
+  if (lines) unit.lines = std::make_unique<SourceLines>(*unit.module, program);
   std::map<std::string, std::string> known;  // text of a kernel without its name to its function
   for (const loops::Kernel& kernel : program.kernels) {
     loops::Program alone{{kernel}};
     alone.kernels[0].name = "k";
     auto [at, fresh] = known.try_emplace(loops::print(alone), named ? kernel.name : fmt::format("k{}", unit.names.size()));
-    if (fresh) at->second = emit_kernel(*unit.module, kernel, isa, at->second)->getName().str();
+    if (fresh) at->second = emit_kernel(*unit.module, kernel, isa, at->second, unit.lines.get())->getName().str();
     unit.names.push_back(at->second);
   }
+  if (unit.lines) unit.lines->finish();
 #ifndef NDEBUG
   std::string why;
   llvm::raw_string_ostream stream(why);
@@ -80,9 +84,9 @@ Result<std::string> compile_to_ir(const loops::Program& program, jit::ImageIsa i
 Result<std::string> compile_to_assembly(const loops::Program& program, jit::ImageIsa isa) {
   MSVM_ASSIGN_OR_RETURN(llvm::TargetMachine* const machine, target_machine(isa));
   Unit unit;
-  MSVM_RETURN_IF_ERROR(emit(unit, program, isa, *machine, true));
+  MSVM_RETURN_IF_ERROR(emit(unit, program, isa, *machine, true, true));
   MSVM_ASSIGN_OR_RETURN(const auto text, generate(*unit.module, *machine, llvm::CodeGenFileType::AssemblyFile));
-  return std::string(text.begin(), text.end());
+  return unit.lines->annotate({text.data(), text.size()});
 }
 
 }  // namespace msvm::compiler

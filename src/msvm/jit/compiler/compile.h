@@ -19,7 +19,7 @@ enum class Stage { kEmit, kGenerate, kLayOut };
 /// several threads at a time.
 Result<std::vector<std::byte>> compile(const loops::Program& program, jit::ImageIsa isa, const std::function<void(Stage)>& enter = {});
 
-/// For people: the IR, and the assembly with the kernels' names.
+/// For people: the IR, and the assembly with the kernels' names and the lines of the program as comments.
 Result<std::string> compile_to_ir(const loops::Program& program, jit::ImageIsa isa);
 Result<std::string> compile_to_assembly(const loops::Program& program, jit::ImageIsa isa);
 

@@ -1,5 +1,6 @@
 #include "msvm/jit/compiler/ir.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
 #include <array>
@@ -49,6 +50,15 @@ IrBits widen_bits(const IrBits& x) { return {x.b, x.b->CreateZExt(x.v, with_lane
 IrBits narrow_bits(const IrBits& x) { return {x.b, x.b->CreateTrunc(x.v, with_lanes_of(x.v->getType(), x.b->getInt32Ty()))}; }
 Ir signed_to_float(const IrBits& x) { return {x.b, x.b->CreateSIToFP(x.v, float_of(x.v->getType()))}; }
 IrBits shift_signed(const IrBits& x, int n) { return {x.b, x.b->CreateAShr(x.v, static_cast<uint64_t>(n))}; }
+
+Ir scale_by(const Ir& p, const Ir& n, const IrBits& n_bits) {
+  // Vectors of 16 floats are those of AVX-512, whose vscalefps rounds once.
+  llvm::Type* wide = llvm::FixedVectorType::get(p.b->getFloatTy(), 16);
+  if (p.v->getType() != wide) return scale_in_two_steps(p, n_bits);
+  constexpr uint32_t kCurrentRounding = 4;
+  return {p.b, p.b->CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
+                                    {p.v, n.v, llvm::PoisonValue::get(wide), p.b->getInt16(0xffff), p.b->getInt32(kCurrentRounding)})};
+}
 
 IrBits two_by_pi(const IrBits& index) {
   constexpr const char* kName = "two_by_pi";

@@ -92,6 +92,7 @@ IrBits widen_bits(const IrBits& x);
 IrBits narrow_bits(const IrBits& x);
 Ir signed_to_float(const IrBits& x);
 IrBits shift_signed(const IrBits& x, int n);
+Ir scale_by(const Ir& p, const Ir& n, const IrBits& n_bits);
 IrBits two_by_pi(const IrBits& index);
 
 }  // namespace msvm::compiler

@@ -10,12 +10,13 @@ using llvm::Value;
 
 class KernelEmitter {
  public:
-  KernelEmitter(llvm::Function& f, const loops::Kernel& kernel, jit::ImageIsa isa)
-      : f_(f), kernel_(kernel), b_(f.getContext()), state_{b_, kernel, isa == jit::ImageIsa::kAvx512 ? 16 : 8, isa == jit::ImageIsa::kAvx512, {}, {}, {}} {}
+  KernelEmitter(llvm::Function& f, const loops::Kernel& kernel, jit::ImageIsa isa, SourceLines* lines)
+      : f_(f), kernel_(kernel), b_(f.getContext()), state_{b_, kernel, isa == jit::ImageIsa::kAvx512 ? 16 : 8, isa == jit::ImageIsa::kAvx512, {}, {}, {}, lines} {}
 
   void emit() {
     auto *entry = block("entry"), *start = block("start"), *exit = block("exit");
     b_.SetInsertPoint(entry);
+    if (state_.lines) state_.lines->enter(b_, f_, kernel_);
     Value* some = b_.CreateICmpSLT(f_.getArg(2), f_.getArg(3));
     const bool splits = kernel_.splits_columns();
     if (splits) some = b_.CreateAnd(some, b_.CreateICmpSLT(f_.getArg(4), f_.getArg(5)));
@@ -29,11 +30,13 @@ class KernelEmitter {
     b_.SetInsertPoint(row_);
     open_rows(before);
     for (const loops::Pass& pass : kernel_.passes) {
+      if (state_.lines) state_.lines->at_kernel(b_);
       PassEmitter p(state_, pass);
       if (pass.row) p.row_section();
       else if (splits) p.walk(f_.getArg(4), f_.getArg(5));
       else p.walk(b_.getInt64(0), size(kernel_.inner));
     }
+    if (state_.lines) state_.lines->at_kernel(b_);
     next_row(exit);
     b_.SetInsertPoint(exit);
     b_.CreateRetVoid();
@@ -152,7 +155,7 @@ class KernelEmitter {
 
 }  // namespace
 
-llvm::Function* emit_kernel(llvm::Module& module, const loops::Kernel& kernel, jit::ImageIsa isa, const std::string& name) {
+llvm::Function* emit_kernel(llvm::Module& module, const loops::Kernel& kernel, jit::ImageIsa isa, const std::string& name, SourceLines* lines) {
   llvm::LLVMContext& c = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(c);
   llvm::Type* i64 = llvm::Type::getInt64Ty(c);
@@ -162,11 +165,12 @@ llvm::Function* emit_kernel(llvm::Module& module, const loops::Kernel& kernel, j
   f->addFnAttr(llvm::Attribute::NoUnwind);
   f->addFnAttr("no-builtins");
   f->addFnAttr("frame-pointer", "none");
+  f->addFnAttr("tune-cpu", isa == jit::ImageIsa::kAvx512 ? "x86-64-v4" : "x86-64-v3");
   if (isa == jit::ImageIsa::kAvx512) {
     f->addFnAttr("prefer-vector-width", "512");
     f->addFnAttr("min-legal-vector-width", "512");
   }
-  KernelEmitter(*f, kernel, isa).emit();
+  KernelEmitter(*f, kernel, isa, lines).emit();
   return f;
 }
 

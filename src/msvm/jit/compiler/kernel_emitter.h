@@ -9,7 +9,9 @@
 
 namespace msvm::compiler {
 
-/// Adds the function `name` to the module; the kernel passed loops::check().
-llvm::Function* emit_kernel(llvm::Module& module, const loops::Kernel& kernel, jit::ImageIsa isa, const std::string& name);
+class SourceLines;
+
+/// Adds the function `name` to the module; the kernel passed loops::check(). `lines`, if there are any, learn of it.
+llvm::Function* emit_kernel(llvm::Module& module, const loops::Kernel& kernel, jit::ImageIsa isa, const std::string& name, SourceLines* lines = nullptr);
 
 }  // namespace msvm::compiler

@@ -1,5 +1,7 @@
 #include "msvm/jit/compiler/pass_emitter.h"
 
+#include <algorithm>
+
 #include "msvm/jit/compiler/ir.h"
 #include "msvm/jit/compiler/steps.h"
 
@@ -71,6 +73,7 @@ Value* PassEmitter::step(const Step& s, const Columns& at, const Values& values)
 void PassEmitter::row_section() {
   const Columns first{1, b_.getInt64(0), nullptr};
   for (const Step& s : pass_.steps) {
+    at_line_of(s);
     if (s.op == Op::kStore) emit_store(b_, k_.tensors[static_cast<size_t>(s.tensor)], first, operand(s.operands[0], loops::value_type(s.type), 1, {}).first);
     else k_.rows[s.result] = {step(s, first, {}), s.type};
   }
@@ -82,22 +85,42 @@ void PassEmitter::constant_steps() {
     if (s.op == Op::kStore || s.op == Op::kIndex || loops::is_reduction(s.op)) continue;
     bool same = s.op != Op::kLoad || is_number(k_.kernel.tensors[static_cast<size_t>(s.tensor)].strides.back(), 0);
     for (const Operand& o : s.operands) same = same && (o.kind != Operand::kValue || constant_.count(o.index));
-    if (same) constant_[s.result] = {step(s, {1, b_.getInt64(0), nullptr}, {}), s.type};
+    if (!same) continue;
+    at_line_of(s);
+    constant_[s.result] = {step(s, {1, b_.getInt64(0), nullptr}, {}), s.type};
   }
 }
 
-/// All steps at some columns; reductions go into `sums`.
-void PassEmitter::steps(const Columns& at, std::vector<Value*>& sums, bool scalar) {
+/// each(reduction, place of its first part)
+template <class Each>
+void PassEmitter::each_reduction(const Each& each) const {
+  size_t at = 0;
+  for (const Reduction& r : reductions_) {
+    each(r, at);
+    at += r.parts();
+  }
+}
+std::vector<Value*> PassEmitter::starts(int lanes) const {
+  std::vector<Value*> out;
+  for (const Reduction& r : reductions_) r.start(b_.getContext(), lanes, out);
+  return out;
+}
+void PassEmitter::merge(std::span<Value*> into, std::span<Value* const> other) {
+  each_reduction([&](const Reduction& r, size_t at) { r.merge(b_, into.subspan(at, r.parts()), other.subspan(at, r.parts())); });
+}
+
+/// All steps at some columns; `sums` are the parts of all reductions.
+void PassEmitter::steps(const Columns& at, std::span<Value*> sums) {
   Values values;
-  size_t sum = 0;
+  auto reduction = reductions_.begin();
   for (const Step& s : pass_.steps) {
+    at_line_of(s);
     if (s.op == Op::kStore) {
       emit_store(b_, k_.tensors[static_cast<size_t>(s.tensor)], at, operand(s.operands[0], loops::value_type(s.type), at.lanes, values).first);
     } else if (loops::is_reduction(s.op)) {
-      Value* v = operand(s.operands[0], s.type, at.lanes, values).first;
-      if (at.mask) v = b_.CreateSelect(at.mask, v, scalar ? sums_[sum].scalar_start : sums_[sum].vector_start);
-      sums[sum] = emit_reduction(b_, s.op, s.type, v, sums[sum]);
-      ++sum;
+      reduction->add(b_, operand(s.operands[0], s.type, at.lanes, values).first, at.mask, sums.first(reduction->parts()));
+      sums = sums.subspan(reduction->parts());
+      ++reduction;
     } else if (!constant_.count(s.result)) {
       values[s.result] = {step(s, at, values), s.type};
     }
@@ -119,16 +142,6 @@ void PassEmitter::close(const Loop& loop, int64_t by, Value* end, const std::vec
   loop.column->addIncoming(column, b_.GetInsertBlock());
   for (size_t i = 0; i < sums.size(); ++i) loop.sums[i]->addIncoming(sums[i], b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateICmpSLT(column, end), loop.block, next);
-}
-
-/// Halves onto halves.
-Value* PassEmitter::across_lanes(const Sum& sum, Value* v) {
-  for (int half = k_.lanes / 2; half >= 1; half /= 2) {
-    std::vector<int> low, high;
-    for (int i = 0; i < half; ++i) low.push_back(i), high.push_back(half + i);
-    v = emit_reduction(b_, sum.step->op, sum.step->type, b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high));
-  }
-  return b_.CreateExtractElement(v, uint64_t{0});
 }
 
 bool PassEmitter::strided() const {
@@ -153,14 +166,15 @@ int PassEmitter::vectors_at_once() const {
   for (const Step& s : pass_.steps)
     if (s.result < 0 || !constant_.count(s.result) || loops::is_reduction(s.op)) cost += loops::is_reduction(s.op) ? 1 : step_cost(s.op);
   if (strided()) return 1;
-  return cost <= 12 ? 4 : cost <= 40 ? 2 : 1;
+  const int most = masked_rest() ? 4 : 2;  // what is left goes one by one
+  return std::min(most, cost <= 12 ? 4 : cost <= 40 ? 2 : 1);
 }
 
 void PassEmitter::walk(Value* begin, Value* end) {
   for (const Step& s : pass_.steps)
     if (loops::is_reduction(s.op)) {
-      llvm::Type* vector = value_type_of(b_.getContext(), s.type, k_.lanes);
-      sums_.push_back({&s, reduction_start(s.op, s.type, vector), reduction_start(s.op, s.type, vector->getScalarType())});
+      reductions_.emplace_back(s, k_.masks_all);
+      parts_ += reductions_.back().parts();
     }
   auto *main = block("columns"), *after_main = block("after"), *rest = block("rest"), *finish = block("finish"), *done = block("row");
   auto* before = b_.GetInsertBlock();
@@ -176,81 +190,71 @@ void PassEmitter::walk(Value* begin, Value* end) {
   b_.CreateCondBr(b_.CreateICmpNE(whole, b_.getInt64(0)), main, after_main);
 
   // The main loop: a set of accumulators per vector.
-  std::vector<Value*> starts;
+  std::vector<Value*> first;
   for (int u = 0; u < unroll; ++u)
-    for (const Sum& s : sums_) starts.push_back(s.vector_start);
+    for (Value* v : starts(k_.lanes)) first.push_back(v);
   b_.SetInsertPoint(main);
-  const Loop loop = open(enter_, begin, starts);
+  const Loop loop = open(enter_, begin, first);
   std::vector<Value*> sums(loop.sums.begin(), loop.sums.end());
-  for (int u = 0; u < unroll; ++u) {
-    std::vector<Value*> part(sums.begin() + u * static_cast<long>(sums_.size()), sums.begin() + (u + 1) * static_cast<long>(sums_.size()));
-    steps({k_.lanes, u ? b_.CreateAdd(loop.column, b_.getInt64(static_cast<uint64_t>(u * k_.lanes))) : loop.column, nullptr}, part, false);
-    std::copy(part.begin(), part.end(), sums.begin() + u * static_cast<long>(sums_.size()));
-  }
+  for (int u = 0; u < unroll; ++u)
+    steps({k_.lanes, u ? b_.CreateAdd(loop.column, b_.getInt64(static_cast<uint64_t>(u * k_.lanes))) : loop.column, nullptr}, std::span(sums).subspan(static_cast<size_t>(u) * parts_, parts_));
   auto* main_last = b_.GetInsertBlock();
   close(loop, step, main_end, sums, after_main);
 
-  // Their sum, pair by pair.
+  // Pair by pair they become one set.
   b_.SetInsertPoint(after_main);
-  std::vector<Value*> merged;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    auto* phi = b_.CreatePHI(sums[i]->getType(), 2);
-    phi->addIncoming(starts[i], enter_);
-    phi->addIncoming(sums[i], main_last);
-    merged.push_back(phi);
-  }
-  for (size_t n = static_cast<size_t>(unroll); n > 1; n /= 2)
-    for (size_t u = 0; u < n / 2; ++u)
-      for (size_t i = 0; i < sums_.size(); ++i)
-        merged[u * sums_.size() + i] = emit_reduction(b_, sums_[i].step->op, sums_[i].step->type, merged[u * sums_.size() + i], merged[(u + n / 2) * sums_.size() + i]);
-  merged.resize(sums_.size());
+  sums = join(first, enter_, sums, main_last);
+  for (size_t n = static_cast<size_t>(unroll) / 2; n >= 1; n /= 2)
+    for (size_t u = 0; u < n; ++u) merge(std::span(sums).subspan(u * parts_, parts_), std::span(sums).subspan((u + n) * parts_, parts_));
+  sums.resize(parts_);
   auto* after_last = b_.GetInsertBlock();
   b_.CreateCondBr(b_.CreateICmpSLT(main_end, end), rest, finish);
 
-  // What is left: masked vectors, or single elements with sums of their own.
+  // What is left: masked vectors, or single elements with accumulators of their own.
   const bool masked = masked_rest();
   b_.SetInsertPoint(rest);
-  std::vector<Value*> rest_starts;
-  for (size_t i = 0; i < sums_.size(); ++i) rest_starts.push_back(masked ? merged[i] : sums_[i].scalar_start);
-  const Loop left = open(after_last, main_end, rest_starts);
+  const std::vector<Value*> rest_first = masked ? sums : starts(1);
+  const Loop left = open(after_last, main_end, rest_first);
   std::vector<Value*> rest_sums(left.sums.begin(), left.sums.end());
-  Columns at{masked ? k_.lanes : 1, left.column, nullptr};
-  if (masked) {
-    llvm::Type* lane = value_type_of(b_.getContext(), DType::kI32, k_.lanes);
-    Value* count = b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(end, left.column), b_.getInt64(static_cast<uint64_t>(k_.lanes))), b_.getInt32Ty());
-    at.mask = b_.CreateICmpULT(b_.CreateStepVector(lane), b_.CreateVectorSplat(static_cast<unsigned>(k_.lanes), count));
-  }
-  steps(at, rest_sums, !masked);
+  const Columns at{masked ? k_.lanes : 1, left.column, masked ? mask(b_.CreateSub(end, left.column)) : nullptr};
+  steps(at, rest_sums);
   auto* rest_last = b_.GetInsertBlock();
   close(left, at.lanes, end, rest_sums, finish);
 
   b_.SetInsertPoint(finish);
+  if (masked) sums = join(sums, after_last, rest_sums, rest_last);
+  else rest_sums = join(rest_first, after_last, rest_sums, rest_last);
   std::vector<Value*> results;
-  std::vector<std::pair<llvm::PHINode*, llvm::PHINode*>> phis;
-  for (size_t i = 0; i < sums_.size(); ++i) {
-    auto *vector = b_.CreatePHI(merged[i]->getType(), 2), *scalar = masked ? nullptr : b_.CreatePHI(rest_sums[i]->getType(), 2);
-    vector->addIncoming(merged[i], after_last);
-    vector->addIncoming(masked ? rest_sums[i] : merged[i], rest_last);
-    if (scalar) {
-      scalar->addIncoming(rest_starts[i], after_last);
-      scalar->addIncoming(rest_sums[i], rest_last);
-    }
-    phis.emplace_back(vector, scalar);
-  }
-  for (size_t i = 0; i < sums_.size(); ++i) {
-    Value* sum = across_lanes(sums_[i], phis[i].first);
-    results.push_back(phis[i].second ? emit_reduction(b_, sums_[i].step->op, sums_[i].step->type, phis[i].second, sum) : sum);
-  }
+  each_reduction([&](const Reduction& r, size_t place) { r.across_lanes(b_, std::span(sums).subspan(place, r.parts())); });
+  if (!masked) merge(sums, rest_sums);
+  each_reduction([&](const Reduction& r, size_t place) { results.push_back(r.result(b_, std::span(sums).subspan(place, r.parts()))); });
   auto* finish_last = b_.GetInsertBlock();
   b_.CreateBr(done);
 
   b_.SetInsertPoint(done);
-  for (size_t i = 0; i < sums_.size(); ++i) {
-    auto* phi = b_.CreatePHI(results[i]->getType(), 2);
-    phi->addIncoming(sums_[i].scalar_start, before);
-    phi->addIncoming(results[i], finish_last);
-    k_.rows[sums_[i].step->result] = {phi, sums_[i].step->type};
+  std::vector<Value*> empty;
+  const std::vector<Value*> nothing = starts(1);
+  each_reduction([&](const Reduction& r, size_t place) { empty.push_back(nothing[place]); (void)r; });
+  results = join(empty, before, results, finish_last);
+  for (size_t i = 0; i < results.size(); ++i) k_.rows[reductions_[i].step().result] = {results[i], reductions_[i].step().type};
+}
+
+/// Values that come from two blocks.
+std::vector<Value*> PassEmitter::join(const std::vector<Value*>& a, llvm::BasicBlock* from_a, const std::vector<Value*>& b, llvm::BasicBlock* from_b) {
+  std::vector<Value*> out;
+  for (size_t i = 0; i < a.size(); ++i) {
+    auto* phi = b_.CreatePHI(a[i]->getType(), 2);
+    phi->addIncoming(a[i], from_a);
+    phi->addIncoming(b[i], from_b);
+    out.push_back(phi);
   }
+  return out;
+}
+
+/// Of the first `left` lanes.
+Value* PassEmitter::mask(Value* left) {
+  Value* count = b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, b_.getInt64(static_cast<uint64_t>(k_.lanes))), b_.getInt32Ty());
+  return b_.CreateICmpULT(b_.CreateStepVector(value_type_of(b_.getContext(), DType::kI32, k_.lanes)), b_.CreateVectorSplat(static_cast<unsigned>(k_.lanes), count));
 }
 
 }  // namespace msvm::compiler

@@ -5,6 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "msvm/jit/compiler/reduction.h"
+#include "msvm/jit/compiler/source_lines.h"
 #include "msvm/jit/compiler/tensors.h"
 #include "msvm/loops/loop_program.h"
 
@@ -19,6 +21,7 @@ struct KernelState {
   std::vector<llvm::Value*> sizes;  // the arguments
   std::vector<RowOf> tensors;       // at the current row
   std::map<int32_t, std::pair<llvm::Value*, DType>> rows;  // row scalars
+  SourceLines* lines = nullptr;     // that are told; null: nobody asks
 };
 
 class PassEmitter {
@@ -35,22 +38,26 @@ class PassEmitter {
   struct Loop {
     llvm::BasicBlock* block;
     llvm::PHINode* column;
-    std::vector<llvm::PHINode*> sums;
-  };
-  struct Sum {
-    const loops::Step* step;
-    llvm::Constant *vector_start, *scalar_start;
+    std::vector<llvm::PHINode*> sums;  // parts of reductions
   };
 
   llvm::BasicBlock* block(const char* name);
   llvm::Value* splat(llvm::Value* scalar, int lanes);
   Typed operand(const loops::Operand& o, DType type, int lanes, const Values& values);
   llvm::Value* step(const loops::Step& s, const Columns& at, const Values& values);
+  void at_line_of(const loops::Step& s) {
+    if (k_.lines) k_.lines->at(b_, s);
+  }
   void constant_steps();
-  void steps(const Columns& at, std::vector<llvm::Value*>& sums, bool scalar);
+  void steps(const Columns& at, std::span<llvm::Value*> sums);
+  std::vector<llvm::Value*> starts(int lanes) const;
+  void merge(std::span<llvm::Value*> into, std::span<llvm::Value* const> other);
+  template <class Each>
+  void each_reduction(const Each& each) const;
   Loop open(llvm::BasicBlock* from, llvm::Value* begin, const std::vector<llvm::Value*>& sums);
   void close(const Loop& loop, int64_t by, llvm::Value* end, const std::vector<llvm::Value*>& sums, llvm::BasicBlock* next);
-  llvm::Value* across_lanes(const Sum& sum, llvm::Value* vector);
+  std::vector<llvm::Value*> join(const std::vector<llvm::Value*>& a, llvm::BasicBlock* from_a, const std::vector<llvm::Value*>& b, llvm::BasicBlock* from_b);
+  llvm::Value* mask(llvm::Value* left);
   bool strided() const;
   bool masked_rest() const;
   int vectors_at_once() const;
@@ -61,7 +68,8 @@ class PassEmitter {
   llvm::BasicBlock* enter_ = nullptr;            // before the loops: splats go to its end
   Values constant_;                              // values that are the same in all columns, as scalars
   std::map<llvm::Value*, llvm::Value*> splats_;
-  std::vector<Sum> sums_;
+  std::vector<Reduction> reductions_;
+  size_t parts_ = 0;                             // of all of them: as many values are carried by a loop
 };
 
 }  // namespace msvm::compiler

@@ -22,7 +22,7 @@ TEST(CompileRequest, AnswersAndRefuses) {
 }
 
 TEST(CompileRequest, ThroughTheProcess) {
-  jit::CompilerProcess process({.path = MSVM_CC});
+  jit::CompilerProcess process({.path = MSVM_CC, .memory_limit = 0});
   for (const jit::ImageIsa isa : isas()) {
     process.begin(jit::encode_request({isa == jit::ImageIsa::kAvx512 ? "avx512" : "avx2", "", kProgram}), {.deadline = 30});
     const auto result = process.wait(-1, 60);

@@ -2,8 +2,6 @@
 
 #include <llvm/IR/Function.h>
 
-#include <limits>
-
 #include "msvm/jit/compiler/ir.h"
 
 namespace msvm::compiler {
@@ -155,28 +153,13 @@ Value* emit_step(llvm::IRBuilderBase& b, Op op, DType type, DType source, const 
   return is_float(type) ? float_step(b, op, type, operands) : integer_step(b, op, type, operands);
 }
 
-llvm::Constant* reduction_start(Op op, DType type, Type* value) {
-  if (op == Op::kReduceSum) return llvm::Constant::getNullValue(value);
-  if (op == Op::kReduceProd) return is_float(type) ? llvm::ConstantFP::get(value, 1.0) : llvm::ConstantInt::get(value, 1);
-  const bool max = op == Op::kReduceMax;
-  if (is_float(type)) return llvm::ConstantFP::getInfinity(value, max);
-  const unsigned bits = value->getScalarSizeInBits();
-  const llvm::APInt lowest = is_signed(type) ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getMinValue(bits);
-  return llvm::ConstantInt::get(value, max ? lowest : ~lowest);
-}
-
-Value* emit_reduction(llvm::IRBuilderBase& b, Op op, DType type, Value* element, Value* so_far) {
-  const Op step = op == Op::kReduceSum ? Op::kAdd : op == Op::kReduceProd ? Op::kMul : op == Op::kReduceMax ? Op::kMax : Op::kMin;
-  return emit_step(b, step, type, type, {element, so_far, nullptr});
-}
-
 int step_cost(Op op) {
   switch (op) {
     case Op::kLoad: case Op::kStore: case Op::kIndex: case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kDiv: case Op::kFma: case Op::kNeg:
     case Op::kAbs: case Op::kSqrt: case Op::kFloor: case Op::kCeil: case Op::kRound: case Op::kEqual: case Op::kLess: case Op::kLessOrEqual:
     case Op::kAnd: case Op::kOr: case Op::kXor: case Op::kNot: case Op::kIsNan: case Op::kSelect: case Op::kCast: case Op::kReduceSum:
-    case Op::kReduceProd: case Op::kRelu: return 1;
-    case Op::kMin: case Op::kMax: case Op::kClip: case Op::kLeakyRelu: case Op::kReduceMax: case Op::kReduceMin: return 3;
+    case Op::kReduceProd: case Op::kReduceMax: case Op::kReduceMin: case Op::kRelu: return 1;
+    case Op::kMin: case Op::kMax: case Op::kClip: case Op::kLeakyRelu: return 3;
     case Op::kHardSigmoid: case Op::kHardSwish: return 6;
     case Op::kExp: case Op::kSigmoid: case Op::kSilu: return 24;
     case Op::kLog: case Op::kElu: case Op::kMish: return 32;

@@ -15,10 +15,6 @@ llvm::Type* value_type_of(llvm::LLVMContext& context, DType type, int lanes);
 /// May continue in a new block.
 llvm::Value* emit_step(llvm::IRBuilderBase& b, loops::Op op, DType type, DType source, const std::array<llvm::Value*, 3>& operands);
 
-/// What a reduction starts with, and how two parts of it become one.
-llvm::Constant* reduction_start(loops::Op op, DType type, llvm::Type* value);
-llvm::Value* emit_reduction(llvm::IRBuilderBase& b, loops::Op op, DType type, llvm::Value* element, llvm::Value* so_far);
-
 /// About how many instructions a step takes.
 int step_cost(loops::Op op);
 

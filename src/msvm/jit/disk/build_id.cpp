@@ -80,4 +80,12 @@ std::string code_build(const std::string& compiler_path) {
   return fmt::format("{} {}", build_id_of_this_code(), build_id_of_file(compiler_path));
 }
 
+bool code_build_serves(std::string_view made_for, std::string_view here) {
+  constexpr std::string_view kNoCompiler = " none";
+  if (made_for == here) return true;
+  if (!here.ends_with(kNoCompiler)) return false;
+  const std::string_view caller = here.substr(0, here.size() - kNoCompiler.size() + 1);  // with the blank
+  return made_for.starts_with(caller) && made_for.find(' ', caller.size()) == std::string_view::npos && made_for.size() > caller.size();
+}
+
 }  // namespace msvm::jit

@@ -1,6 +1,7 @@
 // Which build made a piece of code, and which runs.
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace msvm::jit {
 
@@ -12,5 +13,9 @@ std::string build_id_of_this_code();
 
 /// Both, for keys: code that another build compiled, or another build would call, is other code.
 std::string code_build(const std::string& compiler_path);
+
+/// Whether code that says `made_for` is code for `here`, both of code_build(). Where there is no compiler ("none" in `here`) any may have
+/// made it: the code that will call it is the same, and nothing here could make other.
+bool code_build_serves(std::string_view made_for, std::string_view here);
 
 }  // namespace msvm::jit

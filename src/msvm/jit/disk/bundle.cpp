@@ -4,6 +4,7 @@
 
 #include "msvm/base/bytes.h"
 #include "msvm/base/file.h"
+#include "msvm/jit/disk/build_id.h"
 
 namespace msvm::jit {
 namespace {
@@ -48,18 +49,16 @@ Result<std::vector<BundleEntry>> read_bundle(const std::string& path, const Disk
   } else if (trust_native && bytes.size() >= kMacBytes) {
     body = body.first(bytes.size() - kMacBytes);
   } else {
-    return Status(
-        StatusCode::kVerification,
-        fmt::format(
-            "{}: native code must be signed by this user's key, and isn't: compile the module here, or pass trust_native=True "
-            "if you trust where the file comes from",
-            path));
+    return Status(StatusCode::kVerification,
+                  fmt::format("{}: native code must be signed by this user's key, and isn't: compile the module here, or use trust_native=True "
+                              "(--trust-native) if you trust where the file comes from",
+                              path));
   }
   ByteReader r(body);
   if (r.u64() != kMagic || r.u32() != kVersion) r.fail(fmt::format("expected a bundle of version {}", kVersion));
   const std::string_view made_for = r.string(kMaxText);
-  if (r.ok() && made_for != build) {
-    return Status(StatusCode::kUnsupported, fmt::format("{}: compiled by another build of MSVM: compile it again", path));
+  if (r.ok() && !code_build_serves(made_for, build)) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: compiled by another build of MSVM or its compiler: compile it again", path));
   }
   std::vector<BundleEntry> entries;
   for (size_t n = r.count(kMaxEntries, "image", 3); n > 0 && r.ok(); --n) {

@@ -22,7 +22,7 @@ struct BundleEntry {
 Status write_bundle(const std::string& path, const std::vector<BundleEntry>& entries, const DiskCache& cache);
 
 /// Native code is run as it is, so it must come from this user: the MAC is checked, with `cache` null there is none that is right.
-/// `trust_native` is the caller's word for a file from elsewhere. `build` must be the one it was made for either way.
+/// `trust_native` is the caller's word for a file from elsewhere. It must have been made for `build` (code_build_serves()) either way.
 Result<std::vector<BundleEntry>> read_bundle(const std::string& path, const DiskCache* cache, std::string_view build,
                                              bool trust_native);
 

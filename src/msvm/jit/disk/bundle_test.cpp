@@ -94,6 +94,16 @@ TEST(BuildId, NamesTheBuild) {
   EXPECT_GE(build_id_of_this_code().size(), 16u);
   EXPECT_EQ(build_id_of_file("/nowhere"), "none");
   EXPECT_NE(code_build("/nowhere"), code_build("/proc/self/exe"));
+  // Where there is no compiler, that of any will do; the caller must be the same.
+  const std::string none = code_build("/nowhere"), made = code_build("/proc/self/exe");
+  EXPECT_TRUE(code_build_serves(made, none));
+  EXPECT_TRUE(code_build_serves(made, made));
+  EXPECT_FALSE(code_build_serves(none, made));
+  EXPECT_FALSE(code_build_serves("0" + made, none));
+  EXPECT_FALSE(code_build_serves(made + " more", none));
+  EXPECT_FALSE(code_build_serves("", none));
+  EXPECT_FALSE(code_build_serves(build_id_of_this_code() + " ", none));
+  EXPECT_FALSE(code_build_serves("b1", "b2"));
 }
 
 TEST(BuildId, FilesWithoutOneAreToldApartByTheirChange) {

@@ -39,11 +39,22 @@ void KeptCode::store(std::span<const std::byte> request, std::span<const std::by
 }
 
 Status KeptCode::add_bundle(const std::string& path, bool trust_native) {
-  MSVM_ASSIGN_OR_RETURN(std::string compiler, find_compiler(compiler_));
-  MSVM_ASSIGN_OR_RETURN(auto entries, read_bundle(path, disk(), code_build(compiler), trust_native));
+  // Without a compiler, too: a bundle is for machines that have none. The folder only lends its key.
+  const auto compiler = find_compiler(compiler_);
+  const std::string build = code_build(compiler.ok() ? *compiler : std::string());
+  const auto folder = DiskCache::open({.folder = folder_, .build = build, .create = false});
+  if (!folder.ok() && !trust_native && folder.status().code() != StatusCode::kNotFound)
+    return folder.status().with_context(path + ": the signature can't be checked: ");
+  MSVM_ASSIGN_OR_RETURN(auto entries, read_bundle(path, folder.ok() ? folder->get() : nullptr, build, trust_native));
   std::lock_guard lock(mutex_);
   bundles_.add(entries);
+  for (const BundleEntry& e : entries) labels_[e.label] = std::string(reinterpret_cast<const char*>(e.request.data()), e.request.size());
   return {};
+}
+
+std::map<std::string, std::string> KeptCode::in_bundles() const {
+  std::lock_guard lock(mutex_);
+  return labels_;
 }
 
 Status KeptCode::write(const std::string& path, const std::vector<BundleEntry>& entries) {

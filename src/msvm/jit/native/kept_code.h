@@ -1,8 +1,10 @@
 // Where a JIT looks for code before it compiles: bundles that were loaded, then the user's folder, opened at the first look.
 #pragma once
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "msvm/jit/disk/bundle.h"
 #include "msvm/jit/disk/disk_cache.h"
@@ -17,6 +19,8 @@ class KeptCode final : public CodeStore {
   void store(std::span<const std::byte> request, std::span<const std::byte> image, std::string_view label) override;
   /// From any thread. The images serve all programs of the JIT.
   Status add_bundle(const std::string& path, bool trust_native);
+  /// The request behind each label of the bundles' images.
+  std::map<std::string, std::string> in_bundles() const;
   Status write(const std::string& path, const std::vector<BundleEntry>& entries);
 
  private:
@@ -24,10 +28,11 @@ class KeptCode final : public CodeStore {
 
   const std::string compiler_, folder_;
   const bool use_disk_;
-  std::mutex mutex_;  // of what follows; never held while a file is read or written
+  mutable std::mutex mutex_;  // of what follows; never held while a file is read or written
   std::unique_ptr<DiskCache> disk_;
   bool opened_ = false;
   BundleStore bundles_{nullptr};
+  std::map<std::string, std::string> labels_;  // of bundles' images to their requests
 };
 
 }  // namespace msvm::jit

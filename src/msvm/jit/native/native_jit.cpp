@@ -12,6 +12,7 @@ QueueOptions queue_options(const NativeJitOptions& o, std::shared_ptr<CodeStore>
   q.store = std::move(store);
   q.compiler.path = o.compiler;
   q.deadline = o.compile_timeout;
+  q.compiler.idle_priority = !o.eager;
   return q;
 }
 

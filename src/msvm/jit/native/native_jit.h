@@ -30,6 +30,7 @@ struct NativeJitOptions {
   std::string cache_folder;   // of code; empty: the user's
   bool disk_cache = true;
   bool strict = false;
+  bool eager = false;         // compile at normal priority, without a budget of CPU time
   double compile_timeout = 2.0;
 };
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "msvm/base/chaos.h"
+
 namespace msvm::jit {
 namespace {
 
@@ -20,8 +22,8 @@ Owner next_owner() {
 
 TriggerOptions trigger_options(const JitOptions& o) {
   TriggerOptions t;
-  t.jit_threshold = o.jit_threshold;
-  t.scd_threshold = o.scd_threshold;
+  t.jit_threshold = kChaos ? 1 : o.jit_threshold;
+  t.scd_threshold = kChaos ? 0 : o.scd_threshold;
   if (o.cache_mode == CacheMode::kBucket) {
     t.bucket_boundaries = o.bucket_boundaries;
     t.named_boundaries = o.named_boundaries;
@@ -59,6 +61,7 @@ class NativeProgram::Observer final : public RegionObserver {
       t.interpreted_ns.fetch_add(nanoseconds, std::memory_order_relaxed);
     }
     log_->write(function, region, values, tier, nanoseconds);
+    if constexpr (kChaos) program_.churn(function, region);
     if (tier == 2) return;
     since_ += nanoseconds;
     if (tier == 0 || since_ >= kNotifyPause || ++quiet_ >= kQuiet) {
@@ -93,7 +96,7 @@ std::unique_ptr<RegionObserver> NativeProgram::observe() {
 void NativeProgram::function_ran(int32_t function, int64_t nanoseconds) {
   FunctionState& s = states_[static_cast<size_t>(function)];
   if (s.asked.load(std::memory_order_relaxed)) return;
-  if (s.runs.fetch_add(1, std::memory_order_relaxed) < 1 && nanoseconds < kLongRun) return;
+  if (s.runs.fetch_add(1, std::memory_order_relaxed) < 1 && nanoseconds < kLongRun && !kChaos) return;
   if (s.asked.exchange(true) || !at_home()) return;
   jit_->queue().post(owner_, Urgency::kNormal, [this, function] {
     std::lock_guard lock(mutex_);
@@ -103,6 +106,7 @@ void NativeProgram::function_ran(int32_t function, int64_t nanoseconds) {
 
 void NativeProgram::warm_up() {
   if (!at_home()) return;
+  hurry_ = true;
   for (size_t f = 0; f < states_.size(); ++f)
     if (!states_[f].asked.exchange(true))
       jit_->queue().post(owner_, Urgency::kWaited, [this, f] {
@@ -110,6 +114,7 @@ void NativeProgram::warm_up() {
         analyse(static_cast<int32_t>(f));
       });
   jit_->drain();
+  hurry_ = false;
 }
 
 void NativeProgram::notify() {
@@ -158,6 +163,7 @@ void NativeProgram::analyse(int32_t function) {
   kept.table = program_->attach(function, std::move(*table));
   states_[static_cast<size_t>(function)].ready.store(&kept, std::memory_order_release);
   event(JitEventKind::kAnalysed, fmt::format("@{}: {} regions", kept.view->f.name, kept.regions.size()));
+  if (options_.jit_level >= 2 && options_.tier2) take_from_bundles(function);
   if (!options_.tier1) return;
   for (size_t r = 0; r < kept.regions.size(); ++r) request(function, static_cast<int32_t>(r), Box{std::vector<Extent>(kept.regions[r].region->symbols.size())}, 1);
 }
@@ -181,6 +187,7 @@ void NativeProgram::request(int32_t function, int32_t region, Box box, int tier)
   job.request = encode_request({jit_->options().target.isa, jit_->flags(), text});
   job.label = signature(f, region, box);
   job.owner = owner_;
+  if (hurry_.load(std::memory_order_relaxed) || jit_->options().eager) job.urgency = Urgency::kWaited;
   const double mean = static_cast<double>(r.totals->interpreted_ns + r.totals->native_ns) / static_cast<double>(std::max<int64_t>(1, r.totals->runs));
   job.gain = (1 + mean) * r.gain_share * (tier == 1 ? 4 : 1);
   if (std::shared_ptr<const NativeImage> image = jit_->find_image(text)) {
@@ -231,6 +238,26 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
   slow_path(f, region, why);
   if (failure_.empty()) failure_ = fmt::format("{} can't be compiled ({}), and fallback is off", region_name(f, region), why);
   failed_.store(true, std::memory_order_release);
+}
+
+// Of the chaos build: one of the region's entries goes, and comes back when its sizes do.
+void NativeProgram::churn(int32_t function, int32_t region) {
+  notify();
+  const int64_t tick = ticks_.fetch_add(1, std::memory_order_relaxed);
+  if (tick % 3 != 0) return;
+  jit_->queue().post(owner_, Urgency::kIdle, [this, function, region, tick] {
+    std::lock_guard lock(mutex_);
+    FunctionJit& f = *functions_[static_cast<size_t>(function)];
+    RegionJit& r = f.regions[static_cast<size_t>(region)];
+    if (r.entries.empty()) return;
+    const size_t k = static_cast<size_t>(tick) % r.entries.size();
+    const Box box = r.entries[k].box;
+    const int tier = r.entries[k].entry->tier;
+    r.trigger->drop_entry(box);
+    r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(k));
+    republish(f, region);
+    if (tier == 1) request(function, region, box, 1);
+  });
 }
 
 void NativeProgram::read_logs() {

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "msvm/jit/bind.h"
 #include "msvm/jit/lower.h"
 #include "msvm/jit/native/native_jit.h"
 #include "msvm/jit/native/run_log.h"
@@ -41,6 +43,11 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void warm_up();
   /// Has the JIT thread read what runs have told.
   void notify();
+  /// Has code made for sizes of inputs, and ranges of symbols, by name, as runs with them would in the end, and waits for it. Free
+  /// symbols stay open, as do those that these sizes say nothing about.
+  Status make(int32_t function, const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges);
+  /// The code of all entries as a bundle, signed with the user's key; how many images.
+  Result<size_t> write_bundle(const std::string& path) const;
   /// Takes all entries out and has them made again.
   void retire_all();
   const JitOptions& options() const { return options_; }
@@ -80,12 +87,14 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   // On the JIT thread, with mutex_ held.
   void analyse(int32_t function);
   void request(int32_t function, int32_t region, Box box, int tier);
+  void take_from_bundles(int32_t function);
   void compiled(int32_t function, int32_t region, const Box& box, int tier, const std::string& key, const CompileResult& result);
   void publish(FunctionJit& f, int32_t region, Entry entry, int tier);
   void republish(FunctionJit& f, int32_t region);
   void make_room(FunctionJit& f, int32_t region);
   void read_logs();
   void note_run(const RunLog::Run& run);
+  void churn(int32_t function, int32_t region);
 
   int64_t code_bytes() const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
@@ -95,6 +104,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   std::string signature(const FunctionJit& f, int32_t region, const Box& box) const;
   std::string alias(const FunctionJit& f, int32_t region, const Box& box) const;
   Gain gain(const RegionJit& r) const;
+  Box box_for(const FunctionJit& f, int32_t region, const InputSizes& sizes, const std::map<std::string, Extent>& ranges) const;
   /// False in the child of a fork: it goes on with the code that is there, and has none made. The JIT thread, which may have held
   /// the lock, doesn't exist there.
   bool at_home() const { return ::getpid() == process_; }
@@ -106,7 +116,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   const pid_t process_ = ::getpid();
   const std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();
   std::vector<FunctionState> states_;
-  std::atomic<bool> notified_{false}, failed_{false};
+  std::atomic<bool> notified_{false}, failed_{false}, hurry_{false};
   std::atomic<int64_t> ticks_{0};        // counts hits: a clock for "used last"
 
   mutable std::mutex mutex_;  // of what follows

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "msvm/base/chaos.h"
 #include "msvm/jit/native/native_program.h"
 
 namespace msvm::jit {
 namespace {
 
-constexpr size_t kMostEntries = 64;  // of a region
+constexpr size_t kMostEntries = kChaos ? 2 : 64;  // of a region
 
 uint32_t display_hash(std::string_view text) {
   uint32_t h = 2166136261u;  // FNV-1a
@@ -118,7 +119,7 @@ void NativeProgram::make_room(FunctionJit& f, int32_t region) {
     return best;
   };
   RegionJit& here = f.regions[static_cast<size_t>(region)];
-  while (here.entries.size() > kMostEntries) evict(f, region, oldest(here));
+  while (here.entries.size() > kMostEntries && oldest(here) != SIZE_MAX) evict(f, region, oldest(here));
   while (options_.cache_bytes && code_bytes() > options_.cache_bytes) {
     FunctionJit* owner = nullptr;
     int32_t index = 0;
