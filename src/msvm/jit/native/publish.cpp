@@ -123,7 +123,7 @@ void NativeProgram::make_room(FunctionJit& f, int32_t region) {
     return best;
   };
   RegionJit& here = f.regions[static_cast<size_t>(region)];
-  while (here.entries.size() > kMostEntries) evict(f, region, least(here, false).first);
+  while (here.entries.size() > kMostEntries && least(here, false).first != SIZE_MAX) evict(f, region, least(here, false).first);
   while (options_.cache_bytes && code_bytes() > options_.cache_bytes) {
     FunctionJit* owner = nullptr;
     int32_t index = 0;
