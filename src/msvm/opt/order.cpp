@@ -97,11 +97,15 @@ std::optional<double> longer(ValueGraph& g, const Node& n, const Node& at, const
     const int64_t others = last_read(g, r, n);
     if (others >= at.order) continue;
     const Bytes own = bytes_of(g, r);
-    std::optional<double> least = own.known && own.product == product ? std::optional(own.count) : std::nullopt;
+    bool found = own.known && own.product == product;
+    double least = found ? own.count : 0;
     const Node* from = others == 0 && depth > 0 ? movable(g, r, n.block) : nullptr;
-    if (const auto along = from ? longer(g, *from, at, product, depth - 1) : std::nullopt; along && (!least || *along < *least)) least = along;
-    if (!least) return std::nullopt;
-    sum += *least;
+    if (const auto along = from ? longer(g, *from, at, product, depth - 1) : std::nullopt; along && (!found || *along < least)) {
+      least = *along;
+      found = true;
+    }
+    if (!found) return std::nullopt;
+    sum += least;
   }
   return sum;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "msvm/base/ticks.h"
 #include "msvm/vm/machine.h"
 #include "msvm/vm/region_run.h"
 
@@ -14,8 +15,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 enum class Loop : uint8_t { kPlain, kProfile, kDry };
-
-int64_t nanoseconds_now() { return Clock::now().time_since_epoch().count(); }
 
 template <Loop kLoop>
 class Interpreter : Machine {
@@ -219,7 +218,7 @@ class Interpreter : Machine {
     const RegionInfo& info = f_.regions[static_cast<size_t>(c.a)];
     state.started = 0;
     if (!info.usable) return {};
-    const int64_t begin = x_.observer ? nanoseconds_now() : 0;
+    const int64_t begin = x_.observer ? ticks() : 0;
     RegionRun run(x_, frame_, c.a);
     auto before_step = [&](int32_t instr) {
       if constexpr (kProfile) profile(instr);
@@ -227,7 +226,7 @@ class Interpreter : Machine {
     Status s;
     switch (run.run(before_step, s, instr_)) {
       case RegionRun::Outcome::kServed:
-        if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), info.symbols.size()}, run.entry(), nanoseconds_now() - begin);
+        if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), info.symbols.size()}, run.entry(), ticks() - begin);
         executed_ += run.executed();
         look_up_ = executed_ > most_ || x_.limits.max_time.count();
         pc = f_.code.data() + info.end;
@@ -243,7 +242,7 @@ class Interpreter : Machine {
 
   void region_end(const Code& c) {
     RegionState& state = frame_.regions[static_cast<size_t>(c.a)];
-    if (x_.observer && state.started) x_.observer->region_ran(x_.function, c.a, {state.values.data(), f_.regions[static_cast<size_t>(c.a)].symbols.size()}, nullptr, nanoseconds_now() - state.started);
+    if (x_.observer && state.started) x_.observer->region_ran(x_.function, c.a, {state.values.data(), f_.regions[static_cast<size_t>(c.a)].symbols.size()}, nullptr, ticks() - state.started);
   }
 
   /// What a dry run leaves for the runs that repeat it.

@@ -62,7 +62,7 @@ struct RegionEntry {
   std::string name;                      // signature, as shown
   int tier = 1;                          // 2: its box fixes or bounds something
   mutable std::atomic<int64_t> hits{0};
-  mutable std::atomic<int64_t> last_hit{0};  // RegionSnapshot-independent clock of the observer
+  mutable std::atomic<int64_t> last_hit{0};  // ticks, as far as observers tell
 
   bool holds(std::span<const int64_t> values) const {
     for (size_t i = 0; i < box.size(); ++i)
@@ -81,8 +81,8 @@ struct RegionSnapshot {
 class RegionObserver {
  public:
   virtual ~RegionObserver() = default;
-  /// `entry` null: interpreted. `nanoseconds`: of the whole region.
-  virtual void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t nanoseconds) = 0;
+  /// `entry` null: interpreted. `ticks` (base/ticks.h): of the whole region.
+  virtual void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t ticks) = 0;
 };
 
 }  // namespace msvm

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "msvm/base/ticks.h"
 #include "msvm/jit/native/native_program.h"
 
 namespace msvm::jit {
@@ -100,7 +101,7 @@ Decision NativeProgram::decide(FunctionJit& f, int32_t region, const RunLog::Run
   const std::span<const int64_t> values(run.values.data(), run.count);
   if (!r.policy) return r.trigger->run(values, gain(r));
   if (r.trigger->runs() % kTidyPause == kTidyPause - 1) drop(f, region, r.policy->outdated(r.trigger->entries()));
-  const Decision d = r.policy->run({values, run.tier, static_cast<double>(run.nanoseconds)}, r.trigger->entries(), [&](const Box& box) { return price(f, r, box); });
+  const Decision d = r.policy->run({values, run.tier, static_cast<double>(run.ticks) * nanoseconds_per_tick()}, r.trigger->entries(), [&](const Box& box) { return price(f, r, box); });
   r.trigger->note(d);
   return d;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "msvm/base/ticks.h"
 #include "msvm/jit/native/native_program.h"
 
 namespace msvm {
@@ -76,11 +77,13 @@ JitView NativeProgram::view() const {
         o.state = r.trigger->reason(*last);
         o.scd = last->scd;
       }
-      o.runs = r.totals->runs;
-      o.native = r.totals->native;
-      o.specialised = r.totals->specialised;
-      o.interpreted_ms = static_cast<double>(r.totals->interpreted_ns) * 1e-6;
-      o.native_ms = static_cast<double>(r.totals->native_ns) * 1e-6;
+      RegionTotals t;
+      add_totals(o.function, o.region, t);
+      o.runs = t.runs;
+      o.native = t.native;
+      o.specialised = t.specialised;
+      o.interpreted_ms = static_cast<double>(t.interpreted_ticks) * nanoseconds_per_tick() * 1e-6;
+      o.native_ms = static_cast<double>(t.native_ticks) * nanoseconds_per_tick() * 1e-6;
       for (const Entry& e : r.entries)
         o.entries.push_back({e.entry->name, e.alias, jit::to_string(e.box, *r.region, f->view->dims()), e.entry->tier, e.entry->hits, e.code_bytes, e.shared, e.outcome, e.compile_ms});
       v.runs += o.runs;

@@ -6,12 +6,13 @@
 #include <algorithm>
 
 #include "msvm/base/chaos.h"
+#include "msvm/base/ticks.h"
 
 namespace msvm::jit {
 namespace {
 
 constexpr int64_t kLongRun = 5'000'000;            // ns: code is worth it after one run
-constexpr int64_t kNotifyPause = 10'000'000;       // ns between two calls for the JIT thread by runs that have code for all sizes
+constexpr int64_t kNotifyPause = 30'000'000;       // ticks, some 10 ms, between two calls for the JIT thread by runs that have code for all sizes
 constexpr size_t kWindow = 1000;                   // runs of the windowed hit rates
 constexpr size_t kEvents = 256, kSlowPaths = 256;  // that are kept
 
@@ -38,33 +39,50 @@ TriggerOptions trigger_options(const JitOptions& o) {
 // for its sizes never does that.
 class NativeProgram::Observer final : public RegionObserver {
  public:
-  Observer(NativeProgram& program, RunLog* log) : program_(program), log_(log) {}
+  Observer(NativeProgram& program, RunLog* log) : program_(program), log_(log), totals_(program.states_.size()) {}
   ~Observer() override {
     if (!program_.at_home()) return;
     std::lock_guard lock(program_.mutex_);
     program_.read_logs();
+    for (size_t f = 0; f < totals_.size(); ++f)
+      if (FunctionJit* j = program_.functions_[f].get())
+        for (size_t r = 0; r < j->regions.size(); ++r)
+          if (const RegionTotals* t = totals(f, r)) j->regions[r].totals->add(*t);
     std::erase_if(program_.logs_, [&](const auto& l) { return l.get() == log_; });
+    std::erase(program_.observers_, this);
   }
 
-  void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t nanoseconds) override {
-    FunctionJit* f = program_.states_[static_cast<size_t>(function)].ready.load(std::memory_order_acquire);
-    if (!f) return;
-    RegionTotals& t = *f->regions[static_cast<size_t>(region)].totals;
-    const int tier = entry ? entry->tier : 0;
-    t.runs.fetch_add(1, std::memory_order_relaxed);
-    if (entry) {
-      t.native.fetch_add(1, std::memory_order_relaxed);
-      t.native_ns.fetch_add(nanoseconds, std::memory_order_relaxed);
-      entry->hits.fetch_add(1, std::memory_order_relaxed);
-      entry->last_hit.store(program_.ticks_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
-      if (tier == 2) t.specialised.fetch_add(1, std::memory_order_relaxed);
-    } else {
-      t.interpreted_ns.fetch_add(nanoseconds, std::memory_order_relaxed);
+  /// Null if the session hasn't run the function since its regions are known.
+  const RegionTotals* totals(size_t function, size_t region) const {
+    const auto* list = totals_[function].load(std::memory_order_acquire);
+    return list ? &(*list)[region] : nullptr;
+  }
+
+  void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t duration) override {
+    auto* list = totals_[static_cast<size_t>(function)].load(std::memory_order_relaxed);
+    if (!list) [[unlikely]] {
+      FunctionJit* f = program_.states_[static_cast<size_t>(function)].ready.load(std::memory_order_acquire);
+      if (!f) return;
+      owned_.push_back(std::make_unique<std::vector<RegionTotals>>(f->regions.size()));
+      list = owned_.back().get();
+      totals_[static_cast<size_t>(function)].store(list, std::memory_order_release);
     }
-    log_->write(function, region, values, tier, nanoseconds);
+    RegionTotals& t = (*list)[static_cast<size_t>(region)];
+    const int tier = entry ? entry->tier : 0;
+    RegionTotals::count(t.runs, 1);
+    if (entry) {
+      RegionTotals::count(t.native, 1);
+      RegionTotals::count(t.native_ticks, duration);
+      if (tier == 2) RegionTotals::count(t.specialised, 1);
+      entry->hits.fetch_add(1, std::memory_order_relaxed);
+      entry->last_hit.store(ticks(), std::memory_order_relaxed);
+    } else {
+      RegionTotals::count(t.interpreted_ticks, duration);
+    }
+    log_->write(function, region, values, tier, duration);
     if constexpr (kChaos) program_.churn(function, region);
     if (tier == 2) return;
-    since_ += nanoseconds;
+    since_ += duration;
     if (tier == 0 || since_ >= kNotifyPause || ++quiet_ >= kQuiet) {
       since_ = 0;
       quiet_ = 0;
@@ -76,6 +94,8 @@ class NativeProgram::Observer final : public RegionObserver {
   static constexpr int kQuiet = 32;
   NativeProgram& program_;
   RunLog* const log_;
+  std::vector<std::atomic<std::vector<RegionTotals>*>> totals_;  // by function
+  std::vector<std::unique_ptr<std::vector<RegionTotals>>> owned_;
   int64_t since_ = 0;
   int quiet_ = 0;
 };
@@ -95,7 +115,9 @@ std::unique_ptr<RegionObserver> NativeProgram::observe() {
   if (!at_home()) return nullptr;
   std::lock_guard lock(mutex_);
   logs_.push_back(std::make_unique<RunLog>());
-  return std::make_unique<Observer>(*this, logs_.back().get());
+  auto observer = std::make_unique<Observer>(*this, logs_.back().get());
+  observers_.push_back(observer.get());
+  return observer;
 }
 
 void NativeProgram::function_ran(int32_t function, int64_t nanoseconds) {
@@ -194,7 +216,9 @@ void NativeProgram::request(int32_t function, int32_t region, Box box, int tier)
   job.label = signature(f, region, box);
   job.owner = owner_;
   if (hurry_.load(std::memory_order_relaxed) || jit_->options().eager) job.urgency = Urgency::kWaited;
-  const double mean = static_cast<double>(r.totals->interpreted_ns + r.totals->native_ns) / static_cast<double>(std::max<int64_t>(1, r.totals->runs));
+  RegionTotals t;
+  add_totals(function, region, t);
+  const double mean = nanoseconds_per_tick() * static_cast<double>(t.interpreted_ticks + t.native_ticks) / static_cast<double>(std::max<int64_t>(1, t.runs));
   job.gain = (1 + mean) * r.gain_share * (tier == 1 ? 4 : 1);
   if (std::shared_ptr<const NativeImage> image = jit_->find_image(text)) {
     Entry e{.box = box, .key = text, .code_bytes = static_cast<int64_t>(image->bytes()), .shared = true};
@@ -280,6 +304,12 @@ void NativeProgram::note_run(const RunLog::Run& run) {
   if (options_.jit_level < 2 || !options_.tier2) return;
   const Decision d = decide(*f, run.region, run);
   if (d.verdict == Verdict::kQueued) request(run.function, run.region, d.box, 2);
+}
+
+void NativeProgram::add_totals(int32_t function, int32_t region, RegionTotals& sum) const {
+  sum.add(*functions_[static_cast<size_t>(function)]->regions[static_cast<size_t>(region)].totals);
+  for (const Observer* o : observers_)
+    if (const RegionTotals* t = o->totals(static_cast<size_t>(function), static_cast<size_t>(region))) sum.add(*t);
 }
 
 // --- what is kept for views --------------------------------------------------------------------------------------------

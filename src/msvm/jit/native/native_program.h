@@ -85,7 +85,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   struct FunctionState {
     std::atomic<int> runs{0};
     std::atomic<bool> asked{false};
-    std::atomic<FunctionJit*> ready{nullptr};  // for totals
+    std::atomic<FunctionJit*> ready{nullptr};  // for observers
   };
 
   // On the JIT thread, with mutex_ held.
@@ -109,6 +109,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void drop(FunctionJit& f, int32_t region, const std::vector<Box>& boxes);
 
   int64_t code_bytes() const;
+  void add_totals(int32_t function, int32_t region, RegionTotals& sum) const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
   void event(JitEventKind kind, std::string what);
   void slow_path(FunctionJit& f, int32_t region, std::string reason);
@@ -130,11 +131,12 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   const std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();
   std::vector<FunctionState> states_;
   std::atomic<bool> notified_{false}, failed_{false}, hurry_{false};
-  std::atomic<int64_t> ticks_{0};        // counts hits: a clock for "used last"
+  std::atomic<int64_t> ticks_{0};        // runs, of the chaos build
 
   mutable std::mutex mutex_;  // of what follows
   std::vector<std::unique_ptr<FunctionJit>> functions_;
   std::list<std::unique_ptr<RunLog>> logs_;
+  std::vector<const Observer*> observers_;
   std::deque<SlowPathView> slow_path_;
   std::deque<JitEventView> events_;
   std::deque<uint8_t> window_;           // tier of the latest runs

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "msvm/base/chaos.h"
+#include "msvm/base/ticks.h"
 #include "msvm/jit/native/native_program.h"
 
 namespace msvm::jit {
@@ -73,7 +74,7 @@ void NativeProgram::publish(FunctionJit& f, int32_t region, Entry e, int tier) {
   e.entry->box = e.box.extents;
   e.entry->tier = tier;
   e.entry->name = signature(f, region, e.box);
-  e.entry->last_hit.store(ticks_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  e.entry->last_hit.store(ticks(), std::memory_order_relaxed);
   if (tier == 2) e.alias = alias(f, region, e.box);
   std::erase_if(r.entries, [&](const Entry& old) { return old.box == e.box; });
   event(JitEventKind::kPatched, fmt::format("{} (tier {}{})", e.entry->name, tier, e.shared ? ", shares code" : ""));

@@ -11,14 +11,14 @@ constexpr int64_t pack(int32_t function, int32_t region, size_t count, int tier)
 
 }  // namespace
 
-void RunLog::write(int32_t function, int32_t region, std::span<const int64_t> values, int tier, int64_t nanoseconds) {
+void RunLog::write(int32_t function, int32_t region, std::span<const int64_t> values, int tier, int64_t ticks) {
   const uint64_t n = begun_.load(std::memory_order_relaxed);
   begun_.store(n + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);  // whoever sees a value of this run sees that it has begun
   Slot& s = slots_[n % kRuns];
   const size_t count = std::min(values.size(), kMaxSymbols);
   s.head.store(pack(function, region, values.size() > kMaxSymbols ? 0xff : count, tier), std::memory_order_relaxed);
-  s.nanoseconds.store(nanoseconds, std::memory_order_relaxed);
+  s.ticks.store(ticks, std::memory_order_relaxed);
   for (size_t i = 0; i < count; ++i) s.values[i].store(values[i], std::memory_order_relaxed);
   written_.store(n + 1, std::memory_order_release);
 }
@@ -31,7 +31,7 @@ void RunLog::read(const std::function<void(const Run&)>& visit) {
     const Slot& s = slots_[n % kRuns];
     Run run;
     const int64_t head = s.head.load(std::memory_order_relaxed);
-    run.nanoseconds = s.nanoseconds.load(std::memory_order_relaxed);
+    run.ticks = s.ticks.load(std::memory_order_relaxed);
     for (size_t i = 0; i < kMaxSymbols; ++i) run.values[i] = s.values[i].load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (begun_.load(std::memory_order_relaxed) > n + kRuns) continue;  // it was being overwritten

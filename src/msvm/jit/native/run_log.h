@@ -10,10 +10,18 @@
 
 namespace msvm::jit {
 
-/// Totals of one region over all sessions.
+/// Totals of one region as one session counts them: one writer. Or as the program adds them up.
 struct RegionTotals {
   std::atomic<int64_t> runs{0}, native{0}, specialised{0};
-  std::atomic<int64_t> interpreted_ns{0}, native_ns{0};
+  std::atomic<int64_t> interpreted_ticks{0}, native_ticks{0};
+  static void count(std::atomic<int64_t>& total, int64_t by) { total.store(total.load(std::memory_order_relaxed) + by, std::memory_order_relaxed); }
+  void add(const RegionTotals& t) {
+    count(runs, t.runs);
+    count(native, t.native);
+    count(specialised, t.specialised);
+    count(interpreted_ticks, t.interpreted_ticks);
+    count(native_ticks, t.native_ticks);
+  }
 };
 
 /// The newest runs of one session in a ring; older ones that nobody read are overwritten. One writer, one reader.
@@ -26,11 +34,11 @@ class RunLog {
     int32_t function = 0, region = 0;
     size_t count = 0;
     std::array<int64_t, kMaxSymbols> values;
-    int64_t nanoseconds = 0;
+    int64_t ticks = 0;
     int tier = 0;
   };
 
-  void write(int32_t function, int32_t region, std::span<const int64_t> values, int tier, int64_t nanoseconds);
+  void write(int32_t function, int32_t region, std::span<const int64_t> values, int tier, int64_t ticks);
   /// Calls `visit` with each run since the last call that is still there, oldest first.
   void read(const std::function<void(const Run&)>& visit);
   bool empty() const { return read_.load(std::memory_order_relaxed) == written_.load(std::memory_order_acquire); }
@@ -38,7 +46,7 @@ class RunLog {
  private:
   struct Slot {
     std::atomic<int64_t> head{0};  // tier, count, function, region
-    std::atomic<int64_t> nanoseconds{0};
+    std::atomic<int64_t> ticks{0};
     std::array<std::atomic<int64_t>, kMaxSymbols> values{};
   };
   std::array<Slot, kRuns> slots_;

@@ -20,7 +20,7 @@ TEST(RunLog, GivesBackWhatWasWritten) {
     EXPECT_EQ(r.function, 3);
     EXPECT_EQ(r.region, 70000);
     EXPECT_EQ(r.tier, 2);
-    EXPECT_EQ(r.nanoseconds, 55);
+    EXPECT_EQ(r.ticks, 55);
     EXPECT_EQ(std::vector<int64_t>(r.values.begin(), r.values.begin() + static_cast<std::ptrdiff_t>(r.count)), values);
   });
   EXPECT_EQ(n, 1);
@@ -58,7 +58,7 @@ TEST(RunLog, NothingIsTorn) {
       last = r.values[0];
       ASSERT_EQ(r.values[1], 2 * last);
       ASSERT_EQ(r.values[2], 3 * last);
-      ASSERT_EQ(r.nanoseconds, 4 * last);
+      ASSERT_EQ(r.ticks, 4 * last);
     });
   stop = true;
   writer.join();
