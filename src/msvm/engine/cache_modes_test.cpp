@@ -156,7 +156,7 @@ TEST_F(CacheModes, AdaptiveInAFullCache) {
   }
   const JitView v = program_->jit_view();
   EXPECT_LE(v.compiled, 1) << to_text(v);
-  EXPECT_EQ(v.evicted, 0) << to_text(v);
+  EXPECT_LE(v.evicted, 2) << to_text(v);
   EXPECT_GT(v.native, 390) << to_text(v);
 }
 

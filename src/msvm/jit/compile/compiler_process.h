@@ -16,7 +16,11 @@ namespace msvm::jit {
 
 struct CompilerOptions {
   std::string path;                           // of the compiler; empty: see find_compiler()
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  uint64_t memory_limit = 0;                  // sanitizers reserve terabytes
+#else
   uint64_t memory_limit = uint64_t{2} << 30;  // address space of the compiler process; 0: none
+#endif
   bool idle_priority = true;
   double first_back_off = 0.1;  // s without a new start after a crash; doubles from crash to crash
   double last_back_off = 10;    // and not beyond this

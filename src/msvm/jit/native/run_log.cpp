@@ -11,15 +11,15 @@ constexpr int64_t pack(int32_t function, int32_t region, size_t count, int tier)
 
 }  // namespace
 
+// Stored with release: whoever sees a part of this run sees that it has begun.
 void RunLog::write(int32_t function, int32_t region, std::span<const int64_t> values, int tier, int64_t ticks) {
   const uint64_t n = begun_.load(std::memory_order_relaxed);
   begun_.store(n + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);  // whoever sees a value of this run sees that it has begun
   Slot& s = slots_[n % kRuns];
   const size_t count = std::min(values.size(), kMaxSymbols);
-  s.head.store(pack(function, region, values.size() > kMaxSymbols ? 0xff : count, tier), std::memory_order_relaxed);
-  s.ticks.store(ticks, std::memory_order_relaxed);
-  for (size_t i = 0; i < count; ++i) s.values[i].store(values[i], std::memory_order_relaxed);
+  s.head.store(pack(function, region, values.size() > kMaxSymbols ? 0xff : count, tier), std::memory_order_release);
+  s.ticks.store(ticks, std::memory_order_release);
+  for (size_t i = 0; i < count; ++i) s.values[i].store(values[i], std::memory_order_release);
   written_.store(n + 1, std::memory_order_release);
 }
 
@@ -30,10 +30,9 @@ void RunLog::read(const std::function<void(const Run&)>& visit) {
   for (; n < end; ++n) {
     const Slot& s = slots_[n % kRuns];
     Run run;
-    const int64_t head = s.head.load(std::memory_order_relaxed);
-    run.ticks = s.ticks.load(std::memory_order_relaxed);
-    for (size_t i = 0; i < kMaxSymbols; ++i) run.values[i] = s.values[i].load(std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_acquire);
+    const int64_t head = s.head.load(std::memory_order_acquire);
+    run.ticks = s.ticks.load(std::memory_order_acquire);
+    for (size_t i = 0; i < kMaxSymbols; ++i) run.values[i] = s.values[i].load(std::memory_order_acquire);
     if (begun_.load(std::memory_order_relaxed) > n + kRuns) continue;  // it was being overwritten
     run.function = static_cast<int32_t>(head >> 40);
     run.region = static_cast<int32_t>(head >> 16 & 0xffffff);
