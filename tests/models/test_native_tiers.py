@@ -1,6 +1,5 @@
 """Interpreter, code for all sizes and code for settled sizes agree on the corpus, and each of them ran."""
 
-import msvm
 import numpy as np
 import pytest
 from corpus import workloads
@@ -8,6 +7,8 @@ from corpus.paths import model_path
 from corpus.store import ensure
 from corpus.workloads import WORKLOADS
 from model_under_test import MODELS
+
+import msvm
 
 RELATIVE = 1e-5  # of the largest value of a result: sums of rows in another order
 ROUNDS = 5
