@@ -45,5 +45,57 @@ TEST(Regions, RandomProgramsAgree) {
   EXPECT_GT(native, 3000);
 }
 
+// A native run holds all of a region's tensors at once, the interpreter frees on its way: where only that fits, it runs.
+TEST(Regions, TheInterpreterRunsWhereMemoryIsTight) {
+  const auto module = verified(R"(
+module "tight" version 1
+symbol N
+func @main(x: f32[N]) -> (y: f32[N])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N], f32, CPU(0)
+  OP_CALL Add(R0, R0) -> R1
+  R2 = TENSOR_ALLOC [N], f32, CPU(0)
+  OP_CALL Add(R1, R0) -> R2
+  TENSOR_FREE R1
+  R3 = TENSOR_ALLOC [N], f32, CPU(0)
+  OP_CALL Add(R2, R0) -> R3
+  TENSOR_FREE R2
+  R4 = TENSOR_ALLOC [N], f32, CPU(0)
+  OP_CALL Add(R3, R0) -> R4
+  TENSOR_FREE R3
+  RETURN R4
+)");
+  ASSERT_TRUE(module);
+  auto engine = make_engine();
+  auto program = Program::create(module);
+  ASSERT_TRUE(program.ok());
+  serve_all_regions(**program);
+  Devices devices({.num_threads = 1});
+  PooledSession s(*program, devices, {});
+  s.session.set_planning(false);
+  const std::vector<Value> small{tensor(*engine, "f32[4] iota")}, large{tensor(*engine, "f32[65536] iota")};
+  for (const auto* in : {&small, &large}) {
+    s.session.set_limits({});
+    auto wanted = s.session.run(0, *in);
+    ASSERT_TRUE(wanted.ok());
+    const int64_t native = s.session.counters().native_regions;
+    s.session.set_limits({.max_bytes = in == &large ? 3 << 18 : 0});
+    for (int again = 0; again < 3; ++again) {
+      auto found = s.session.run(0, *in);
+      ASSERT_TRUE(found.ok()) << found.status().message();
+      EXPECT_EQ(to_text(*found), to_text(*wanted));
+    }
+    EXPECT_EQ(s.session.counters().native_regions, native + (in == &large ? 0 : 3));
+  }
+  // A size that is new where memory is tight, then one that fits nowhere.
+  s.session.set_limits({.max_bytes = 3 << 18});
+  ASSERT_TRUE(s.session.run(0, std::vector<Value>{tensor(*engine, "f32[60000] iota")}).ok());
+  auto huge = s.session.run(0, std::vector<Value>{tensor(*engine, "f32[600000] iota")});
+  ASSERT_FALSE(huge.ok());
+  EXPECT_NE(huge.status().message().find("needs 2400000 bytes"), std::string::npos) << huge.status().message();
+  ASSERT_TRUE(s.session.run(0, small).ok());
+}
+
 }  // namespace
 }  // namespace msvm::testing

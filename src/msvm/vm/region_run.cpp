@@ -163,11 +163,18 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t)> before_step, Status
   if (snapshot.entries.empty()) return Outcome::kInterpret;
   plan_ = known_plan(snapshot);
   if (plan_ && plan_->entry) {
-    if (!put_in_place().ok()) return Outcome::kInterpret;
+    if (!put_in_place().ok()) {  // the interpreter, which frees on its way, may do with less
+      for (Slot t : plan_->pool) drop(slot(t));
+      for (const RegionPlan::View& v : plan_->views) drop(slot(v.to));
+      return Outcome::kInterpret;
+    }
   } else if (!plan_) {
     if (Status s = make_plan(snapshot, instr); !s.ok()) {
       // Without a branch the interpreter can begin again, and says what is wrong in its own order.
-      if (!plan_->branches) return Outcome::kInterpret;
+      if (!plan_->branches) {
+        for (Slot t : state_.tensors) drop(slot(t));
+        return Outcome::kInterpret;
+      }
       status = std::move(s);
       return Outcome::kFailed;
     }
