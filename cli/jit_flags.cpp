@@ -1,8 +1,8 @@
 #include "jit_flags.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <fstream>
+#include "msvm/base/file.h"
 
 namespace msvm::cli {
 
@@ -54,10 +54,7 @@ Result<JitOptions> JitFlags::get() const {
 Status JitFlags::save(Engine& engine, const Executable& program) const {
   if (save_policy.empty()) return {};
   engine.drain_jit();  // it has read what all runs have told
-  std::ofstream out(save_policy, std::ios::binary);
-  out << program.shape_policy();
-  out.close();
-  return out ? Status{} : invalid_argument(fmt::format("--save-shape-policy {}: the file can't be written", save_policy));
+  return write_file_atomically(save_policy, program.shape_policy()).with_context("--save-shape-policy: ");
 }
 
 Status JitFlags::apply(EngineOptions& engine) const {

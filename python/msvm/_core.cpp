@@ -242,6 +242,7 @@ Result<Module> read_any(const std::string& path) {
 Result<Module> read_to_show(const std::string& path) { return path.ends_with(".msasm") ? read_text_module(path, TextLines::kNone) : read_module_file(path); }
 
 PyExecutable* make(Result<Module> (*read)(const std::string&), const std::string& path, int threads, int opt, int jit_level) {
+  if (jit_level < 0 || jit_level > 2) raise(invalid_argument("jit_level is " + std::to_string(jit_level) + ": 0, 1 or 2 is possible"));
   if (opt < 0 || opt > 1) raise(invalid_argument("opt is 0 (operators as they stand) or 1 (optimise)"));
   auto engine = engine_for(threads);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;

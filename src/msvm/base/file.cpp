@@ -170,6 +170,8 @@ Result<std::string> read_text_file(const std::string& path, uint64_t max_bytes) 
 }
 
 Status write_file_atomically(const std::string& path, std::span<const std::byte> data) {
+  struct stat there {};  // a rename would put the file in a device's or link's place
+  if (::lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode)) return Status(StatusCode::kIo, fmt::format("{}: not a regular file", path));
   static std::atomic<uint32_t> counter{0};
   const std::string temporary = fmt::format("{}.{}.{}.tmp", path, ::getpid(), counter.fetch_add(1));
   int error = 0;

@@ -1,5 +1,7 @@
 #include "msvm/base/file.h"
 
+#include <sys/stat.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,6 +56,12 @@ TEST_F(FileTest, WriteThenReadAndMap) {
   MappedFile moved = std::move(*mapped);
   EXPECT_EQ(text_of(moved), "second");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "no temporary file stays";
+}
+
+TEST_F(FileTest, NothingTakesThePlaceOfAPipe) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(write_file_atomically(at("pipe"), "x").message(), at("pipe") + ": not a regular file");
+  EXPECT_TRUE(fs::is_fifo(at("pipe")));
 }
 
 TEST_F(FileTest, EmptyFile) {

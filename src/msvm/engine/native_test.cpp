@@ -92,6 +92,45 @@ TEST(Native, TiersAgreeAndRun) {
   EXPECT_EQ(v.failed, 0) << to_text(v);
 }
 
+// Rows shorter than a vector: the calls' own kernels serve, from the plan, with the same results.
+TEST(Native, NarrowRowsStayCalls) {
+  constexpr const char* kNarrow = R"(
+module "narrow" version 1
+symbol N, W
+func @main(x: f32[N, W]) -> (y: f32[N, W])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N, W], f32, CPU(0)
+  OP_CALL Add(R0, R0) -> R1
+  R2 = TENSOR_ALLOC [N, W], f32, CPU(0)
+  OP_CALL Softmax(R1) -> R2 {axis: -1}
+  TENSOR_FREE R1
+  R3 = TENSOR_ALLOC [N, W], f32, CPU(0)
+  OP_CALL Mul(R2, R0) -> R3
+  TENSOR_FREE R2
+  RETURN R3
+)";
+  auto plain = native_engine({.jit_level = 0}), engine = native_engine();
+  auto a = load(*plain, kNarrow), b = load(*engine, kNarrow);
+  ASSERT_TRUE(a && b);
+  b->warm_up();
+  b->set_profiling(true);
+  auto kernels = [&](const char* shape) {
+    const std::vector<Value> in{tensor(*plain, shape)};
+    auto x = a->run(in), y = b->run(in);
+    EXPECT_TRUE(x.ok() && y.ok() && near((*x)[0], (*y)[0], 1e-6)) << shape;
+    std::string last;
+    for (const InstrProfile& p : b->profile())
+      if (!p.kernel.empty()) last = p.kernel;
+    return last;
+  };
+  EXPECT_EQ(kernels("f32[64, 32] iota"), "native code of 3 calls");
+  EXPECT_NE(kernels("f32[512, 7] iota").find("mul"), std::string::npos);
+  if (!kChaos) {
+    EXPECT_EQ(b->counters().native_regions, 2);
+  }
+}
+
 }  // namespace
 }  // namespace msvm::testing
 #endif  // MSVM_COMPILER

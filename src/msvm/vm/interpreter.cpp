@@ -220,8 +220,11 @@ class Interpreter : Machine {
     if (!info.usable) return {};
     const int64_t begin = x_.observer ? ticks() : 0;
     RegionRun run(x_, frame_, c.a);
-    auto before_step = [&](int32_t instr) {
-      if constexpr (kProfile) profile(instr);
+    auto before_step = [&](int32_t instr, int32_t calls) {
+      if constexpr (kProfile) {
+        profile(instr);
+        profiled_calls_ = calls;
+      }
     };
     Status s;
     switch (run.run(before_step, s, instr_)) {
@@ -325,16 +328,21 @@ class Interpreter : Machine {
     }
     if (instr >= 0 && instr != profiled_) ++frame_.profile[static_cast<size_t>(instr)].runs;
     profiled_ = instr;
+    profiled_calls_ = 0;
     profiled_at_ = now;
   }
 
   void note_kernel(InstrProfile& p, int32_t instr) {
     if (f_.instrs[static_cast<size_t>(instr)]->op != Opcode::kOpCall) return;
+    if (profiled_calls_ > 0) return add_kernel(p, fmt::format("native code of {} calls", profiled_calls_));
     const auto it = std::lower_bound(f_.calls_by_instr.begin(), f_.calls_by_instr.end(), std::pair(instr, -1));
     if (it == f_.calls_by_instr.end() || it->first != instr) return;
     const auto& state = frame_.call_states[static_cast<size_t>(it->second)];
     if (!state) return;
-    const std::string kernel = x_.dispatcher.last_report(*state).kernel;
+    add_kernel(p, x_.dispatcher.last_report(*state).kernel);
+  }
+
+  static void add_kernel(InstrProfile& p, const std::string& kernel) {
     const bool known = (", " + p.kernel + ", ").find(", " + kernel + ", ") != std::string::npos;
     if (!known) p.kernel += (p.kernel.empty() ? "" : ", ") + kernel;
   }
@@ -342,7 +350,7 @@ class Interpreter : Machine {
   std::vector<Value>& results_;
   Clock::time_point start_, profiled_at_;
   int64_t executed_ = 0, most_ = INT64_MAX;
-  int32_t instr_ = -1, profiled_ = -1;
+  int32_t instr_ = -1, profiled_ = -1, profiled_calls_ = 0;
   bool look_up_ = false;  // whether something may have to stop the run
   RegionRecord* record_ = nullptr;
   const Code* pending_ = nullptr;  // a destination that is being made

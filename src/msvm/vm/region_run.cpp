@@ -11,6 +11,8 @@ namespace {
 constexpr size_t kPlans = kChaos ? 1 : 16;  // size vectors of a region that a session remembers
 constexpr int64_t kFewRows = 16;        // below, rows are split, too
 constexpr int64_t kColumns = 4096;      // into pieces of so many
+constexpr int64_t kNarrow = 16;         // rows shorter than a vector cost more than the calls' own kernels,
+constexpr int64_t kFewElements = 256;   // unless there are few of them
 
 }  // namespace
 
@@ -91,10 +93,20 @@ Status RegionRun::make_plan(const RegionSnapshot& snapshot, int32_t& instr) {
   Status s = dry_run(x_, frame_, f_.code.data() + info_.begin, record, instr);
   executed_ = record.executed;
   MSVM_RETURN_IF_ERROR(std::move(s));
+  // What rows of the group are is known only now: narrow ones stay calls.
+  std::vector<uint8_t> declined(info_.spec->groups.size());
+  for (size_t g = 0; g < declined.size(); ++g) {
+    const RegionGroup& group = info_.spec->groups[g];
+    int64_t rows = 1;
+    for (const RegionSize& outer : group.outer) rows *= value_of(outer);
+    const int64_t columns = value_of(group.inner);
+    declined[g] = columns < kNarrow && rows * columns > kFewElements;
+  }
   // Of a group only the last call is a step.
   std::erase_if(p.steps, [&](RegionPlan::Step& step) {
     if (step.code->op != Op::kCall) return false;
     step.group = f_.group_of_call[static_cast<size_t>(step.code->a)];
+    if (step.group >= 0 && declined[static_cast<size_t>(step.group)]) step.group = -1;
     return step.group >= 0 && f_.calls[static_cast<size_t>(step.code->a)].index != info_.spec->groups[static_cast<size_t>(step.group)].members.back();
   });
   for (RegionPlan::Step& step : p.steps)
@@ -154,7 +166,7 @@ void RegionRun::run_group(const RegionPlan::Step& step) {
   x_.dispatcher.split(step.rows * pieces, g.ns_per_element * static_cast<double>(std::min(kColumns, step.columns)), blocks);
 }
 
-RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t)> before_step, Status& status, int32_t& instr) {
+RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t, int32_t)> before_step, Status& status, int32_t& instr) {
   const size_t n = info_.symbols.size();
   state_.values.resize(n + info_.further.size());
   for (size_t i = 0; i < n; ++i) state_.values[i] = v_[info_.symbols[i]];
@@ -183,7 +195,7 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t)> before_step, Status
   if (!plan_->entry) return Outcome::kInterpret;
   for (const RegionPlan::Step& step : plan_->steps) {
     instr = step.code->instr;
-    before_step(instr);
+    before_step(instr, step.group >= 0 ? static_cast<int32_t>(info_.spec->groups[static_cast<size_t>(step.group)].members.size()) : 0);
     if (step.group >= 0) {
       run_group(step);
       continue;

@@ -54,13 +54,18 @@ std::optional<Entry> decode(std::span<const std::byte> bytes) {
   return e;
 }
 
+/// "<32 hex digits>.code": whatever else lies in the folder is somebody else's.
+bool is_entry_name(std::string_view name) {
+  return name.size() == 32 + kSuffix.size() && name.ends_with(kSuffix) && name.find_first_not_of("0123456789abcdef") == 32;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DiskCache>> DiskCache::open(DiskCacheOptions options) {
   if (options.folder.empty()) { MSVM_ASSIGN_OR_RETURN(options.folder, code_folder()); }
   if (options.build.size() > kMaxBuild) return invalid_argument("the build id is too long");
   MSVM_ASSIGN_OR_RETURN(Fd folder, open_private_folder(options.folder, options.create));
-  MSVM_ASSIGN_OR_RETURN(std::unique_ptr<CodeKey> key, CodeKey::open(folder.get()));
+  MSVM_ASSIGN_OR_RETURN(std::unique_ptr<CodeKey> key, CodeKey::open(folder.get(), options.create));
   return std::unique_ptr<DiskCache>(new DiskCache(std::move(options), std::move(folder), std::move(key)));
 }
 
@@ -137,7 +142,7 @@ std::vector<DiskCache::File> DiskCache::files() const {
     const std::string name = e->d_name;
     struct stat info{};
     if (::fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (name.ends_with(kSuffix)) {
+    if (is_entry_name(name)) {
       all.push_back({name, static_cast<uint64_t>(info.st_size), info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec});
     } else if (name.starts_with(kTemporaryPrefix) && info.st_mtim.tv_sec < ::time(nullptr) - kAbandoned) {
       ::unlinkat(fd, name.c_str(), 0);

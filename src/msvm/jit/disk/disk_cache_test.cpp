@@ -168,7 +168,7 @@ TEST_F(DiskCacheTest, EntriesOfOthersAreRemoved) {
 }
 
 TEST_F(DiskCacheTest, AKeyThatOthersMayKnowIsReplaced) {
-  const std::string key = folder_ + "/key";
+  const std::string key = folder_ + "/msvm-code.key";
   auto replaced = [&](const char* what) {
     SCOPED_TRACE(what);
     const std::string before = read_text(key);
@@ -199,7 +199,7 @@ TEST_F(DiskCacheTest, AKeyThatOthersMayKnowIsReplaced) {
 }
 
 TEST_F(DiskCacheTest, KeysAreRandom) {
-  EXPECT_NE(read_text(folder_ + "/key"), (open(test_.path() + "/other"), read_text(test_.path() + "/other/key")));
+  EXPECT_NE(read_text(folder_ + "/msvm-code.key"), (open(test_.path() + "/other"), read_text(test_.path() + "/other/msvm-code.key")));
 }
 
 TEST_F(DiskCacheTest, ManyProcessesAtOnceGetOneKeyAndWholeEntries) {
@@ -326,6 +326,22 @@ TEST_F(DiskCacheTest, AFullDiskOrAReadOnlyOneIsNoCache) {
     cache_.reset();
   }
   EXPECT_EQ(::umount(mount.c_str()), 0);
+}
+
+TEST_F(DiskCacheTest, OtherFilesStay) {
+  const std::string folder = test_.path() + "/mine";
+  std::filesystem::create_directory(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  const std::vector<std::string> files{"key", "morse.code", "0123.code", "notes.txt"};
+  for (const std::string& f : files) write_text(folder + "/" + f, "mine");
+  // Looking makes no key where there is none.
+  EXPECT_EQ(DiskCache::open({.folder = folder, .build = "b", .create = false}).status().code(), StatusCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/msvm-code.key"));
+  auto cache = open(folder);
+  cache->store(bytes_of("request"), bytes_of("image"), "label");
+  EXPECT_EQ(cache->list().size(), 1u);
+  EXPECT_EQ(cache->clear(), 1u);
+  for (const std::string& f : files) EXPECT_EQ(read_text(folder + "/" + f), "mine") << f;
 }
 
 TEST_F(DiskCacheTest, ServesTheCompileQueue) {

@@ -13,7 +13,7 @@
 namespace msvm::jit {
 namespace {
 
-constexpr const char* kFile = "key";
+constexpr const char* kFile = "msvm-code.key";  // nobody else's file has this name
 
 const unsigned char* raw(std::span<const std::byte> bytes) { return reinterpret_cast<const unsigned char*>(bytes.data()); }
 
@@ -29,7 +29,7 @@ bool random_bytes(std::span<unsigned char> out) {
 
 }  // namespace
 
-Result<std::unique_ptr<CodeKey>> CodeKey::open(int folder) {
+Result<std::unique_ptr<CodeKey>> CodeKey::open(int folder, bool create) {
   if (::sodium_init() < 0) return internal_error("libsodium doesn't start");
   std::unique_ptr<CodeKey> key(new CodeKey);
   // Twice round where another process makes or replaces the key at the same time.
@@ -41,6 +41,7 @@ Result<std::unique_ptr<CodeKey>> CodeKey::open(int folder) {
       ::sodium_memzero(bytes.data(), bytes.size());
       return key;
     }
+    if (!create && read == ReadOutcome::kMissing) return Status(StatusCode::kNotFound, "the folder has no key, so no code of this program");
     if (read != ReadOutcome::kMissing) ::unlinkat(folder, kFile, 0);
     std::array<unsigned char, 32> fresh{};
     if (!random_bytes(fresh)) return Status(StatusCode::kIo, "the system gives no random numbers");

@@ -20,7 +20,7 @@ class CodeKey {
  public:
   /// Reads the file, or makes it from the system's random numbers. A key that others could have read or that isn't whole is
   /// replaced.
-  static Result<std::unique_ptr<CodeKey>> open(int folder);
+  static Result<std::unique_ptr<CodeKey>> open(int folder, bool create);
   ~CodeKey();
   CodeKey(const CodeKey&) = delete;
   CodeKey& operator=(const CodeKey&) = delete;

@@ -44,12 +44,13 @@ std::string to_text(const JitView& v) {
 
 namespace jit {
 
-JitView NativeProgram::view() const {
+JitView NativeProgram::view() {
   constexpr int64_t kEnoughRuns = 32;
   constexpr double kLowRate = 0.7;
   JitView v;
   if (!at_home()) return v;
   std::lock_guard lock(mutex_);
+  read_logs();
   v.program = program_->module().name;
   v.seconds = seconds();
   v.cache_bytes = options_.cache_bytes;

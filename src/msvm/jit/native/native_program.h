@@ -39,7 +39,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   Status failure() const;
 
   // --- any thread
-  JitView view() const;
+  /// Reads first what runs have told.
+  JitView view();
   /// Has regions looked for and code for all sizes made now.
   void warm_up();
   /// Has the JIT thread read what runs have told.
