@@ -3,6 +3,7 @@
 
 #include "../timing.h"
 #include "model.h"
+#include "msvm/base/ticks.h"
 #include "msvm/bytecode/builder.h"
 #include "msvm/engine/executable.h"
 #include "parts.h"
@@ -146,7 +147,7 @@ double clock_ns() {
   constexpr int kTimes = 10000;
   int64_t sum = 0;
   const double ns = median_ns(101, [&] {
-                      for (int k = 0; k < kTimes; ++k) sum += std::chrono::steady_clock::now().time_since_epoch().count();
+                      for (int k = 0; k < kTimes; ++k) sum += ticks();
                     }) / kTimes;
   if (sum == 0) stop(internal_error("no clock"));
   return ns;

@@ -94,6 +94,7 @@ TEST(Native, TiersAgreeAndRun) {
 
 // Rows shorter than a vector: the calls' own kernels serve, from the plan, with the same results.
 TEST(Native, NarrowRowsStayCalls) {
+  if (kChaos) GTEST_SKIP() << "no entry stays";
   constexpr const char* kNarrow = R"(
 module "narrow" version 1
 symbol N, W
@@ -126,9 +127,7 @@ b0:
   };
   EXPECT_EQ(kernels("f32[64, 32] iota"), "native code of 3 calls");
   EXPECT_NE(kernels("f32[512, 7] iota").find("mul"), std::string::npos);
-  if (!kChaos) {
-    EXPECT_EQ(b->counters().native_regions, 2);
-  }
+  EXPECT_EQ(b->counters().native_regions, 2);
 }
 
 }  // namespace
