@@ -68,8 +68,8 @@ class AsFirstRegion final : public RegionObserver {
     native_->function_ran(0, int64_t{1} << 40);
     jit->drain();
   }
-  void region_ran(int32_t function, int32_t, std::span<const int64_t> values, const RegionEntry* entry, int64_t nanoseconds) override {
-    observer_->region_ran(function, 0, values, entry, nanoseconds);
+  void region_ran(int32_t function, int32_t, std::span<const int64_t> values, const RegionEntry* entry, int64_t begin, int64_t end) override {
+    observer_->region_ran(function, 0, values, entry, begin, end);
   }
 
  private:
@@ -116,7 +116,7 @@ class Bench {
     int64_t found = 0;
     const double ns = median_ns(101, [&] {
                         for (int k = 0; k < kTimes; ++k) {
-                          found += table.enter(0, hazard)->entries[0]->holds(values);
+                          found += holds(table.enter(0, hazard)->entries[0]->box, values);
                           hazard.snapshot.store(nullptr, std::memory_order_release);
                         }
                       }) / kTimes;

@@ -1,21 +1,16 @@
 // Random networks and programs with streams of shapes: native code gives what the interpreter gives, at every tier.
 #ifdef MSVM_COMPILER
 #include "msvm/bytecode/text.h"
+#include "msvm/engine/native_testing.h"
 #include "msvm/engine/optimizer.h"
-#include "msvm/engine/program_testing.h"
 #include "msvm/engine/random_network.h"
 #include "msvm/vm/random_program.h"
 
 namespace msvm::testing {
 namespace {
 
-std::shared_ptr<Engine> engine_with(JitOptions jit, int threads = 1) {
-  jit.disk_cache = false;
-  return make_engine({.num_threads = threads, .jit = jit, .compiler = MSVM_COMPILER, .eager_compiler = true});
-}
-
 TEST(Native, RandomNetworksAgree) {
-  auto plain = engine_with({.jit_level = 0}), native = engine_with({}, 2);
+  auto plain = native_engine({.jit_level = 0}), native = native_engine({}, 2);
   int64_t runs = 0, regions = 0, specialised = 0, fused = 0, failed = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -94,7 +89,7 @@ TEST(Native, StrictTiersAreEqual) {
 }
 
 TEST(Native, RandomProgramsAgree) {
-  auto plain = engine_with({.jit_level = 0}), native = engine_with({.jit_threshold = 1, .scd_threshold = 0});
+  auto plain = native_engine({.jit_level = 0}), native = native_engine({.jit_threshold = 1, .scd_threshold = 0});
   int64_t regions = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);

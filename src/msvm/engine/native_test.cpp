@@ -1,25 +1,10 @@
 // Programs with their native code: interpreter, tier 1 and tier 2 agree, and each test shows which of them ran.
-#include <cstdlib>
-
 #ifdef MSVM_COMPILER
 #include "msvm/base/chaos.h"
-#include "msvm/engine/optimizer.h"
-#include "msvm/engine/program_testing.h"
-#include "msvm/engine/random_network.h"
-#include "msvm/bytecode/text.h"
+#include "msvm/engine/native_testing.h"
 
 namespace msvm::testing {
 namespace {
-
-std::shared_ptr<Engine> native_engine(JitOptions jit = {}, int threads = 1) {
-  EngineOptions o;
-  o.num_threads = threads;
-  o.compiler = MSVM_COMPILER;
-  o.eager_compiler = true;
-  jit.disk_cache = false;
-  o.jit = jit;
-  return make_engine(o);
-}
 
 constexpr const char* kChain = R"(
 module "chain" version 1

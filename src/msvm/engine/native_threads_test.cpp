@@ -6,44 +6,14 @@
 #include <atomic>
 #include <thread>
 
-#include "msvm/engine/program_testing.h"
+#include "msvm/engine/native_testing.h"
 
 namespace msvm::testing {
 namespace {
 
-constexpr const char* kProgram = R"(
-module "swapped" version 1
-symbol N, H
-const %w f32[4, 4] = fill(0.5)
-func @main(x: f32[N, 4, H]) -> (y: f32[N, 4, H])
-b0:
-  R0 = TENSOR_CREATE input 0
-  R1 = TENSOR_CONST %w
-  R2 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL Mul(R0, R0) -> R2
-  R3 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL Add(R2, R0) -> R3
-  TENSOR_FREE R2
-  R4 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL MatMul(R1, R3) -> R4
-  TENSOR_FREE R3
-  R5 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL Softmax(R4) -> R5 {axis: -1}
-  R6 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL Sub(R5, R4) -> R6
-  TENSOR_FREE R4
-  TENSOR_FREE R5
-  RETURN R6
-)";
-
-std::shared_ptr<Engine> engine_with(JitOptions jit) {
-  jit.disk_cache = false;
-  return make_engine({.num_threads = 1, .jit = jit, .compiler = MSVM_COMPILER, .eager_compiler = true});
-}
-
 TEST(Native, ThreadsRunWhileEntriesAreSwapped) {
-  auto plain = engine_with({.jit_level = 0}), engine = engine_with({.jit_threshold = 1, .scd_threshold = 0, .cache_bytes = 8192});
-  auto reference = load(*plain, kProgram), program = load(*engine, kProgram);
+  auto plain = native_engine({.jit_level = 0}), engine = native_engine({.jit_threshold = 1, .scd_threshold = 0, .cache_bytes = 8192});
+  auto reference = load(*plain, kTwoGroups), program = load(*engine, kTwoGroups);
   ASSERT_TRUE(reference && program);
   std::vector<std::vector<Value>> inputs;
   std::vector<std::vector<Value>> expected;
@@ -89,9 +59,9 @@ TEST(Native, ThreadsRunWhileEntriesAreSwapped) {
 }
 
 TEST(Native, AProgramGoesWhileItIsCompiled) {
-  auto engine = engine_with({.jit_threshold = 1, .scd_threshold = 0});
+  auto engine = native_engine({.jit_threshold = 1, .scd_threshold = 0});
   for (int k = 0; k < 20; ++k) {
-    auto program = load(*engine, kProgram);
+    auto program = load(*engine, kTwoGroups);
     const std::vector<Value> in{tensor(*engine, "f32[2, 4, " + std::to_string(k + 1) + "] iota")};
     for (int run = 0; run < 3; ++run) ASSERT_TRUE(program->run(in).ok());
   }
@@ -99,8 +69,8 @@ TEST(Native, AProgramGoesWhileItIsCompiled) {
 
 TEST(Native, AnEngineGoesWhileItCompiles) {
   for (int k = 0; k < 5; ++k) {
-    auto engine = engine_with({});
-    auto program = load(*engine, kProgram);
+    auto engine = native_engine({});
+    auto program = load(*engine, kTwoGroups);
     const std::vector<Value> in{tensor(*engine, "f32[2, 4, 3] iota")};
     for (int run = 0; run < 3; ++run) ASSERT_TRUE(program->run(in).ok());
     engine->stop_jit();
@@ -111,8 +81,8 @@ TEST(Native, AnEngineGoesWhileItCompiles) {
 // The compiler of another process is nothing to a child: it goes on with the code that is there.
 TEST(Native, AForkedChildRuns) {
 #if !defined(__SANITIZE_THREAD__)
-  auto engine = engine_with({});
-  auto program = load(*engine, kProgram);
+  auto engine = native_engine({});
+  auto program = load(*engine, kTwoGroups);
   const std::vector<Value> in{tensor(*engine, "f32[2, 4, 3] iota")};
   std::vector<Value> expected;
   for (int run = 0; run < 3; ++run) {

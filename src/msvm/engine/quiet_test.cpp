@@ -15,6 +15,7 @@
 
 #include "msvm/device/cpu_features.h"
 #include "msvm/engine/executable.h"
+#include "msvm/engine/native_testing.h"
 #include "msvm/engine/program_testing.h"
 
 namespace {
@@ -78,31 +79,6 @@ class SystemCalls {
 thread_local volatile char SystemCalls::selector = 0;
 thread_local volatile long SystemCalls::number = -1;
 
-constexpr const char* kProgram = R"(
-module "quiet" version 1
-symbol N, H
-const %w f32[4, 4] = fill(0.5)
-func @main(x: f32[N, 4, H]) -> (y: f32[N, 4, H])
-b0:
-  R0 = TENSOR_CREATE input 0
-  R1 = TENSOR_CONST %w
-  R2 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL Mul(R0, R0) -> R2
-  R3 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL Add(R2, R0) -> R3
-  TENSOR_FREE R2
-  R4 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL MatMul(R1, R3) -> R4
-  TENSOR_FREE R3
-  R5 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL Softmax(R4) -> R5 {axis: -1}
-  R6 = TENSOR_ALLOC [N, 4, H], f32, CPU(0)
-  OP_CALL Sub(R5, R4) -> R6
-  TENSOR_FREE R4
-  TENSOR_FREE R5
-  RETURN R6
-)";
-
 constexpr int kHits = 200;
 
 struct Seen {
@@ -153,7 +129,7 @@ TEST(QuietHits, SessionTakesNoLockAndMakesNoSystemCall) {
   auto engine = make_engine({.num_threads = 1});
   Devices devices({.num_threads = 1});
   auto jit = std::make_shared<jit::NativeJit>(o);
-  auto program = Program::create(verified(kProgram));
+  auto program = Program::create(verified(kTwoGroups));
   ASSERT_TRUE(program.ok());
   auto native = jit->add(*program, {});
   PooledSession s(*program, devices, {}, nullptr, native->observe());
@@ -182,7 +158,7 @@ TEST(QuietHits, AnExecutableOnlyLocksItsPoolOfSessions) {
   SystemCalls calls;
   if (!calls.watching()) GTEST_SKIP() << "this kernel doesn't tell of system calls: " << std::strerror(errno);
   auto engine = make_engine({.num_threads = 1, .jit = {.disk_cache = false}, .compiler = MSVM_COMPILER});
-  auto program = load(*engine, kProgram);
+  auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   const std::vector<Value> inputs{tensor(*engine, "f32[2, 4, 5] iota")};
   std::vector<Value> results;

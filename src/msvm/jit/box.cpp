@@ -6,12 +6,6 @@
 
 namespace msvm::jit {
 
-bool Box::holds(std::span<const int64_t> values) const {
-  for (size_t k = 0; k < extents.size(); ++k)
-    if (!extents[k].holds(values[k])) return false;
-  return true;
-}
-
 bool Box::fixes_something() const {
   return std::any_of(extents.begin(), extents.end(), [](const Extent& e) { return !e.open(); });
 }

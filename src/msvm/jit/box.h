@@ -15,7 +15,7 @@ using msvm::Extent;
 /// One extent for each of Region::symbols, in their order.
 struct Box {
   std::vector<Extent> extents;
-  bool holds(std::span<const int64_t> values) const;
+  bool holds(std::span<const int64_t> values) const { return msvm::holds(extents, values); }
   bool fixes_something() const;
   /// What it fixes or bounds.
   SymbolSet fixed() const;

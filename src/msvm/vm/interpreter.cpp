@@ -229,7 +229,7 @@ class Interpreter : Machine {
     Status s;
     switch (run.run(before_step, s, instr_)) {
       case RegionRun::Outcome::kServed:
-        if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), info.symbols.size()}, run.entry(), ticks() - begin);
+        if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), info.symbols.size()}, run.entry(), begin, ticks());
         executed_ += run.executed();
         look_up_ = executed_ > most_ || x_.limits.max_time.count();
         pc = f_.code.data() + info.end;
@@ -245,7 +245,7 @@ class Interpreter : Machine {
 
   void region_end(const Code& c) {
     RegionState& state = frame_.regions[static_cast<size_t>(c.a)];
-    if (x_.observer && state.started) x_.observer->region_ran(x_.function, c.a, {state.values.data(), f_.regions[static_cast<size_t>(c.a)].symbols.size()}, nullptr, ticks() - state.started);
+    if (x_.observer && state.started) x_.observer->region_ran(x_.function, c.a, {state.values.data(), f_.regions[static_cast<size_t>(c.a)].symbols.size()}, nullptr, state.started, ticks());
   }
 
   /// What a dry run leaves for the runs that repeat it.

@@ -54,6 +54,13 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
+/// Whether a box, one extent for each entry symbol, holds the sizes that begin `values`.
+inline bool holds(std::span<const Extent> box, std::span<const int64_t> values) {
+  for (size_t k = 0; k < box.size(); ++k)
+    if (!box[k].holds(values[k])) return false;
+  return true;
+}
+
 /// A box of sizes and its code: a function for each group of the region, in their order.
 struct RegionEntry {
   std::vector<Extent> box;               // one for each entry symbol
@@ -63,12 +70,6 @@ struct RegionEntry {
   int tier = 1;                          // 2: its box fixes or bounds something
   mutable std::atomic<int64_t> hits{0};
   mutable std::atomic<int64_t> last_hit{0};  // ticks, as far as observers tell
-
-  bool holds(std::span<const int64_t> values) const {
-    for (size_t i = 0; i < box.size(); ++i)
-      if (!box[i].holds(values[i])) return false;
-    return true;
-  }
 };
 
 /// What dispatch sees of a region at one time. A version is never given twice in a process.
@@ -81,8 +82,8 @@ struct RegionSnapshot {
 class RegionObserver {
  public:
   virtual ~RegionObserver() = default;
-  /// `entry` null: interpreted. `ticks` (base/ticks.h): of the whole region.
-  virtual void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t ticks) = 0;
+  /// `entry` null: interpreted. From `begin` to `end`, in ticks (base/ticks.h).
+  virtual void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t begin, int64_t end) = 0;
 };
 
 }  // namespace msvm

@@ -2,6 +2,7 @@
 #include "msvm/vm/region_run.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "msvm/base/chaos.h"
 
@@ -9,16 +10,16 @@ namespace msvm::vm {
 namespace {
 
 constexpr size_t kPlans = kChaos ? 1 : 16;  // size vectors of a region that a session remembers
-constexpr int64_t kFewRows = 16;        // below, rows are split, too
-constexpr int64_t kColumns = 4096;      // into pieces of so many
-constexpr int64_t kNarrow = 16;         // rows shorter than a vector cost more than the calls' own kernels,
-constexpr int64_t kFewElements = 256;   // unless there are few of them
+constexpr int64_t kFewRows = 16;            // below, rows are split, too
+constexpr int64_t kColumns = 4096;          // into pieces of so many
+constexpr int64_t kNarrow = 16;             // rows shorter than a vector cost more than the calls' own kernels,
+constexpr int64_t kFewElements = 256;       // unless there are few of them
 
 }  // namespace
 
 const RegionEntry* RegionRun::find_entry(const RegionSnapshot& snapshot) const {
   for (const auto& e : snapshot.entries)
-    if (e->holds(state_.values)) return e.get();
+    if (holds(e->box, state_.values)) return e.get();
   return nullptr;
 }
 
@@ -64,13 +65,17 @@ int64_t RegionRun::value_of(const RegionSize& size) const {
   return product;
 }
 
+std::pair<int64_t, int64_t> RegionRun::rows_and_columns(const RegionGroup& group) const {
+  int64_t rows = 1;
+  for (const RegionSize& s : group.outer) rows *= value_of(s);
+  return {rows, value_of(group.inner)};
+}
+
 void RegionRun::add_group_sizes(RegionPlan& plan, RegionPlan::Step& step) {
   const RegionGroup& g = info_.spec->groups[static_cast<size_t>(step.group)];
   step.sizes = static_cast<int32_t>(plan.sizes.size());
   for (const RegionSize& s : g.sizes) plan.sizes.push_back(value_of(s));
-  step.rows = 1;
-  for (const RegionSize& s : g.outer) step.rows *= value_of(s);
-  step.columns = value_of(g.inner);
+  std::tie(step.rows, step.columns) = rows_and_columns(g);
 }
 
 // Everything but calls, copies and frees happens now; what it leaves in the slots is kept for the runs that repeat these sizes.
@@ -96,10 +101,7 @@ Status RegionRun::make_plan(const RegionSnapshot& snapshot, int32_t& instr) {
   // What rows of the group are is known only now: narrow ones stay calls.
   std::vector<uint8_t> declined(info_.spec->groups.size());
   for (size_t g = 0; g < declined.size(); ++g) {
-    const RegionGroup& group = info_.spec->groups[g];
-    int64_t rows = 1;
-    for (const RegionSize& outer : group.outer) rows *= value_of(outer);
-    const int64_t columns = value_of(group.inner);
+    const auto [rows, columns] = rows_and_columns(info_.spec->groups[g]);
     declined[g] = columns < kNarrow && rows * columns > kFewElements;
   }
   // Of a group only the last call is a step.
@@ -144,9 +146,7 @@ Status RegionRun::put_in_place() {
 void RegionRun::run_group(const RegionPlan::Step& step) {
   const RegionGroup& g = info_.spec->groups[static_cast<size_t>(step.group)];
   const RegionKernelFn kernel = plan_->entry->kernels[static_cast<size_t>(step.group)];
-  if (step.rows <= 0 || step.columns <= 0) {
-    if (step.rows <= 0 || g.splits_columns) return;  // nothing to do; but a reduction of nothing has a value
-  }
+  if (step.rows <= 0 || (step.columns <= 0 && g.splits_columns)) return;  // a reduction of nothing has a value
   void** pointers = frame_.pointers.data();
   for (size_t k = 0; k < g.pointers.size(); ++k) pointers[k] = slot(f_.tensor_slot[static_cast<size_t>(g.pointers[k])]).meta.data;
   const int64_t* sizes = plan_->sizes.data() + step.sizes;

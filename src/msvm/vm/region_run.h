@@ -28,6 +28,7 @@ class RegionRun : Machine {
   Status make_plan(const RegionSnapshot& snapshot, int32_t& instr);
   void add_group_sizes(RegionPlan& plan, RegionPlan::Step& step);
   int64_t value_of(const RegionSize& size) const;
+  std::pair<int64_t, int64_t> rows_and_columns(const RegionGroup& group) const;
   Status put_in_place();
   void run_group(const RegionPlan::Step& step);
 

@@ -50,24 +50,14 @@ void RegionTable::publish(size_t region, std::vector<std::shared_ptr<const Regio
   slots_[region].store(fresh.get(), std::memory_order_seq_cst);
   std::swap(current_[region], fresh);
   retired_.push_back(std::move(fresh));
-  reclaim_locked();
+  reclaim();
 }
 
-std::vector<std::shared_ptr<const RegionEntry>> RegionTable::entries(size_t region) const {
-  std::lock_guard lock(mutex_);
-  return current_[region]->entries;
-}
-
-size_t RegionTable::reclaim() {
-  std::lock_guard lock(mutex_);
-  return reclaim_locked();
-}
-
-size_t RegionTable::reclaim_locked() {
+// With the lock held: frees what no session names any more.
+void RegionTable::reclaim() {
   std::erase_if(retired_, [&](const auto& s) {
     return std::none_of(hazards_.begin(), hazards_.end(), [&](const RegionHazard* h) { return h->snapshot.load(std::memory_order_seq_cst) == s.get(); });
   });
-  return retired_.size();
 }
 
 const RegionSnapshot* RegionTable::enter(size_t region, RegionHazard& hazard) const {

@@ -31,9 +31,6 @@ class RegionTable {
 
   /// Replaces what dispatch sees of a region. Thread-safe. What was published before is freed once no session runs from it.
   void publish(size_t region, std::vector<std::shared_ptr<const RegionEntry>> entries);
-  std::vector<std::shared_ptr<const RegionEntry>> entries(size_t region) const;
-  /// Frees what no session names any more; how many snapshots are still waiting. publish() does it, too.
-  size_t reclaim();
 
   /// For sessions.
   const RegionSnapshot* enter(size_t region, RegionHazard& hazard) const;
@@ -42,12 +39,12 @@ class RegionTable {
 
  private:
   RegionTable() = default;
-  size_t reclaim_locked();
+  void reclaim();
 
   std::unique_ptr<vm::Function> code_;
   std::vector<RegionSpec> regions_;
   std::vector<std::atomic<const RegionSnapshot*>> slots_;
-  mutable std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // of what follows
   std::vector<std::unique_ptr<const RegionSnapshot>> current_, retired_;
   std::vector<RegionHazard*> hazards_;
 };

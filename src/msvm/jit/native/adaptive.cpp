@@ -22,7 +22,7 @@ std::unique_ptr<Policy> NativeProgram::make_policy(const FunctionJit& f, const R
   const RegionPolicy* learnt = loaded_policy_.find(f.view->f.name, index);
   if (learnt)
     if (auto why = Policy::misfit(region, f.view->dims(), *learnt)) {
-      slow_path_.push_back({seconds(), "@" + f.view->f.name, std::move(*why), ""});
+      slow_path("@" + f.view->f.name, std::move(*why));
       learnt = nullptr;
     }
   return std::make_unique<Policy>(region, f.view->dims(), PolicyOptions{.jit_threshold = options_.jit_threshold, .scd_threshold = options_.scd_threshold}, learnt);
@@ -111,10 +111,7 @@ void NativeProgram::drop(FunctionJit& f, int32_t region, const std::vector<Box>&
   for (const Box& box : boxes) {
     const auto at = std::find_if(r.entries.begin(), r.entries.end(), [&](const Entry& e) { return e.box == box; });
     if (at == r.entries.end()) continue;  // it isn't there yet
-    r.trigger->drop_entry(box);
-    event(JitEventKind::kEvicted, at->entry->name);
-    r.entries.erase(at);
-    ++evicted_;
+    evict(r, static_cast<size_t>(at - r.entries.begin()));
   }
   if (!boxes.empty()) republish(f, region);
 }

@@ -69,11 +69,10 @@ Box NativeProgram::box_for(const FunctionJit& f, int32_t region, const InputSize
   const Region& r = *f.regions[static_cast<size_t>(region)].region;
   Box box{std::vector<Extent>(r.symbols.size())};
   if (const auto values = entry_values(r, sizes)) {
-    TriggerOptions one_run{.jit_threshold = 1, .scd_threshold = 0};
-    if (options_.cache_mode == CacheMode::kBucket) {
-      one_run.bucket_boundaries = options_.bucket_boundaries;
-      one_run.named_boundaries = options_.named_boundaries;
-    }
+    TriggerOptions one_run = trigger_options();
+    one_run.jit_threshold = 1;
+    one_run.scd_threshold = 0;
+    one_run.plain_counter = false;
     box = Trigger(r, f.view->dims(), one_run).run(*values).box;
   } else {
     for (size_t k = 0; k < r.symbols.size(); ++k)

@@ -16,21 +16,16 @@ constexpr int64_t kNotifyPause = 30'000'000;       // ticks, some 10 ms, between
 constexpr size_t kWindow = 1000;                   // runs of the windowed hit rates
 constexpr size_t kEvents = 256, kSlowPaths = 256;  // that are kept
 
+std::shared_ptr<RegionEntry> entry_with(const std::shared_ptr<const NativeImage>& image) {
+  auto entry = std::make_shared<RegionEntry>();
+  for (size_t k = 0; k < image->kernels(); ++k) entry->kernels.push_back(image->entry(k));
+  entry->image = image;
+  return entry;
+}
+
 Owner next_owner() {
   static std::atomic<Owner> last{0};
   return ++last;
-}
-
-TriggerOptions trigger_options(const JitOptions& o) {
-  TriggerOptions t;
-  t.jit_threshold = kChaos ? 1 : o.jit_threshold;
-  t.scd_threshold = kChaos ? 0 : o.scd_threshold;
-  t.plain_counter = o.plain_counter;
-  if (o.cache_mode == CacheMode::kBucket) {
-    t.bucket_boundaries = o.bucket_boundaries;
-    t.named_boundaries = o.named_boundaries;
-  }
-  return t;
 }
 
 }  // namespace
@@ -58,7 +53,7 @@ class NativeProgram::Observer final : public RegionObserver {
     return list ? &(*list)[region] : nullptr;
   }
 
-  void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t duration) override {
+  void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t begin, int64_t end) override {
     auto* list = totals_[static_cast<size_t>(function)].load(std::memory_order_relaxed);
     if (!list) [[unlikely]] {
       FunctionJit* f = program_.states_[static_cast<size_t>(function)].ready.load(std::memory_order_acquire);
@@ -69,13 +64,14 @@ class NativeProgram::Observer final : public RegionObserver {
     }
     RegionTotals& t = (*list)[static_cast<size_t>(region)];
     const int tier = entry ? entry->tier : 0;
+    const int64_t duration = end - begin;
     RegionTotals::count(t.runs, 1);
     if (entry) {
       RegionTotals::count(t.native, 1);
       RegionTotals::count(t.native_ticks, duration);
       if (tier == 2) RegionTotals::count(t.specialised, 1);
       entry->hits.fetch_add(1, std::memory_order_relaxed);
-      entry->last_hit.store(ticks(), std::memory_order_relaxed);
+      entry->last_hit.store(end, std::memory_order_relaxed);
     } else {
       RegionTotals::count(t.interpreted_ticks, duration);
     }
@@ -104,7 +100,19 @@ NativeProgram::NativeProgram(std::shared_ptr<NativeJit> jit, std::shared_ptr<con
     : jit_(std::move(jit)), program_(std::move(program)), options_(options), owner_(next_owner()), states_(program_->module().functions.size()), functions_(states_.size()) {
   if (options_.shape_policy.empty()) return;
   if (auto policy = load_shape_policy(options_.shape_policy); policy.ok()) loaded_policy_ = std::move(*policy);
-  else slow_path_.push_back({0, "", policy.status().message(), ""});
+  else slow_path("", policy.status().message());
+}
+
+TriggerOptions NativeProgram::trigger_options() const {
+  TriggerOptions t;
+  t.jit_threshold = kChaos ? 1 : options_.jit_threshold;
+  t.scd_threshold = kChaos ? 0 : options_.scd_threshold;
+  t.plain_counter = options_.plain_counter;
+  if (options_.cache_mode == CacheMode::kBucket) {
+    t.bucket_boundaries = options_.bucket_boundaries;
+    t.named_boundaries = options_.named_boundaries;
+  }
+  return t;
 }
 
 NativeProgram::~NativeProgram() {
@@ -124,8 +132,12 @@ void NativeProgram::function_ran(int32_t function, int64_t nanoseconds) {
   FunctionState& s = states_[static_cast<size_t>(function)];
   if (s.asked.load(std::memory_order_relaxed)) return;
   if (s.runs.fetch_add(1, std::memory_order_relaxed) < 1 && nanoseconds < kLongRun && !kChaos) return;
-  if (s.asked.exchange(true) || !at_home()) return;
-  jit_->queue().post(owner_, Urgency::kNormal, [this, function] {
+  ask(function, Urgency::kNormal);
+}
+
+void NativeProgram::ask(int32_t function, Urgency urgency) {
+  if (states_[static_cast<size_t>(function)].asked.exchange(true) || !at_home()) return;
+  jit_->queue().post(owner_, urgency, [this, function] {
     std::lock_guard lock(mutex_);
     analyse(function);
   });
@@ -134,12 +146,7 @@ void NativeProgram::function_ran(int32_t function, int64_t nanoseconds) {
 void NativeProgram::warm_up() {
   if (!at_home()) return;
   hurry_ = true;
-  for (size_t f = 0; f < states_.size(); ++f)
-    if (!states_[f].asked.exchange(true))
-      jit_->queue().post(owner_, Urgency::kWaited, [this, f] {
-        std::lock_guard lock(mutex_);
-        analyse(static_cast<int32_t>(f));
-      });
+  for (size_t f = 0; f < states_.size(); ++f) ask(static_cast<int32_t>(f), Urgency::kWaited);
   jit_->drain();
   hurry_ = false;
 }
@@ -173,7 +180,7 @@ void NativeProgram::analyse(int32_t function) {
     RegionJit& j = f->regions.emplace_back();
     j.region = &r;
     j.lowered = lower_region(*f->view, r, lower);
-    j.trigger = std::make_unique<Trigger>(r, f->view->dims(), trigger_options(options_));
+    j.trigger = std::make_unique<Trigger>(r, f->view->dims(), trigger_options());
     j.policy = make_policy(*f, r, static_cast<int32_t>(f->regions.size()) - 1);
     int fused = 0;
     for (const RegionGroup& g : j.lowered.groups) fused += static_cast<int>(g.members.size());
@@ -183,7 +190,7 @@ void NativeProgram::analyse(int32_t function) {
   if (specs.empty()) return;
   auto table = RegionTable::create(*program_, function, std::move(specs));
   if (!table.ok()) {
-    slow_path_.push_back({seconds(), "@" + program_->module().functions[static_cast<size_t>(function)].name, table.status().message(), ""});
+    slow_path("@" + program_->module().functions[static_cast<size_t>(function)].name, table.status().message());
     return;
   }
   FunctionJit& kept = *f;
@@ -211,6 +218,10 @@ void NativeProgram::request(int32_t function, int32_t region, Box box, int tier)
     return;
   }
   std::string text = loops::print(tier == 1 ? r.lowered.program : specialise(r.lowered, *f.view, *r.region, box));
+  if (std::shared_ptr<const NativeImage> image = jit_->find_image(text)) {
+    publish(f, region, {.entry = entry_with(image), .box = std::move(box), .key = std::move(text), .code_bytes = static_cast<int64_t>(image->bytes()), .shared = true}, tier);
+    return;
+  }
   CompileJob job;
   job.request = encode_request({jit_->options().target.isa, jit_->flags(), text});
   job.label = signature(f, region, box);
@@ -220,14 +231,6 @@ void NativeProgram::request(int32_t function, int32_t region, Box box, int tier)
   add_totals(function, region, t);
   const double mean = nanoseconds_per_tick() * static_cast<double>(t.interpreted_ticks + t.native_ticks) / static_cast<double>(std::max<int64_t>(1, t.runs));
   job.gain = (1 + mean) * r.gain_share * (tier == 1 ? 4 : 1);
-  if (std::shared_ptr<const NativeImage> image = jit_->find_image(text)) {
-    Entry e{.box = box, .key = text, .code_bytes = static_cast<int64_t>(image->bytes()), .shared = true};
-    e.entry = std::make_shared<RegionEntry>();
-    for (size_t k = 0; k < image->kernels(); ++k) e.entry->kernels.push_back(image->entry(k));
-    e.entry->image = image;
-    publish(f, region, std::move(e), tier);
-    return;
-  }
   job.done = [this, function, region, box, tier, text](const CompileResult& result) {
     std::lock_guard lock(mutex_);
     compiled(function, region, box, tier, text, result);
@@ -248,15 +251,12 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
     const bool shared = jit_->find_image(key) != nullptr;  // an equal request was answered just before
     auto image = jit_->map(key, *result.image);
     if (image.ok() && (*image)->kernels() == r.lowered.groups.size()) {
-      Entry e{.box = box, .key = key, .outcome = std::string(info.text), .code_bytes = static_cast<int64_t>((*image)->bytes()), .shared = shared, .compile_ms = result.seconds * 1e3};
-      e.entry = std::make_shared<RegionEntry>();
-      for (size_t k = 0; k < (*image)->kernels(); ++k) e.entry->kernels.push_back((*image)->entry(k));
-      e.entry->image = *image;
+      Entry e{.entry = entry_with(*image), .box = box, .key = key, .outcome = std::string(info.text), .code_bytes = static_cast<int64_t>((*image)->bytes()), .shared = shared, .compile_ms = result.seconds * 1e3};
       if (!shared) {
         ++(result.outcome == Outcome::kFromDisk ? from_disk_ : compiled_);
         if (result.outcome == Outcome::kCompiled) compile_ms_ += result.seconds * 1e3;
+        event(JitEventKind::kCompiled, fmt::format("{}: {} in {:.1f} ms, {} bytes", signature(f, region, box), info.text, result.seconds * 1e3, e.code_bytes));
       }
-      if (!shared) event(JitEventKind::kCompiled, fmt::format("{}: {} in {:.1f} ms, {} bytes", signature(f, region, box), info.text, result.seconds * 1e3, e.code_bytes));
       publish(f, region, std::move(e), tier);
       return;
     }
@@ -265,7 +265,7 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
   ++failures_;
   const std::string why = fmt::format("{}{}{}", info.text, error.empty() ? "" : ": ", error);
   event(JitEventKind::kFailed, fmt::format("{}: {}", signature(f, region, box), why));
-  slow_path(f, region, why);
+  slow_path(region_name(f, region), why, f.view->place(r.region->first()));
   if (failure_.empty()) failure_ = fmt::format("{} can't be compiled ({}), and fallback is off", region_name(f, region), why);
   failed_.store(true, std::memory_order_release);
 }
@@ -283,8 +283,7 @@ void NativeProgram::churn(int32_t function, int32_t region) {
     const size_t k = static_cast<size_t>(tick) % r.entries.size();
     const Box box = r.entries[k].box;
     const int tier = r.entries[k].entry->tier;
-    r.trigger->drop_entry(box);
-    r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(k));
+    take_out(r, k);
     republish(f, region);
     if (tier == 1) request(function, region, box, 1);
   });
@@ -319,8 +318,8 @@ void NativeProgram::event(JitEventKind kind, std::string what) {
   if (events_.size() > kEvents) events_.pop_front();
 }
 
-void NativeProgram::slow_path(FunctionJit& f, int32_t region, std::string reason) {
-  slow_path_.push_back({seconds(), region_name(f, region), std::move(reason), f.view->place(f.regions[static_cast<size_t>(region)].region->first())});
+void NativeProgram::slow_path(std::string where, std::string reason, std::string place) {
+  slow_path_.push_back({seconds(), std::move(where), std::move(reason), std::move(place)});
   if (slow_path_.size() > kSlowPaths) slow_path_.pop_front();
 }
 

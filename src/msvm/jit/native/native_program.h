@@ -75,7 +75,6 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
     std::vector<Entry> entries;
     std::unique_ptr<RegionTotals> totals = std::make_unique<RegionTotals>();
     double gain_share = 0;      // of its calls that are fused
-    bool failed = false;
   };
   struct FunctionJit {
     std::unique_ptr<FunctionView> view;
@@ -89,7 +88,10 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
     std::atomic<FunctionJit*> ready{nullptr};  // for observers
   };
 
-  // On the JIT thread, with mutex_ held.
+  void ask(int32_t function, Urgency urgency);  // once: analysis
+  TriggerOptions trigger_options() const;
+
+  // With mutex_ held.
   void analyse(int32_t function);
   void request(int32_t function, int32_t region, Box box, int tier);
   void take_from_bundles(int32_t function);
@@ -97,6 +99,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void publish(FunctionJit& f, int32_t region, Entry entry, int tier);
   void republish(FunctionJit& f, int32_t region);
   void make_room(FunctionJit& f, int32_t region);
+  void take_out(RegionJit& r, size_t entry);  // without a word; republish() has dispatch see it
+  void evict(RegionJit& r, size_t entry);
   void read_logs();
   void note_run(const RunLog::Run& run);
   void churn(int32_t function, int32_t region);
@@ -113,7 +117,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void add_totals(int32_t function, int32_t region, RegionTotals& sum) const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
   void event(JitEventKind kind, std::string what);
-  void slow_path(FunctionJit& f, int32_t region, std::string reason);
+  void slow_path(std::string where, std::string reason, std::string place = {});
   std::string region_name(const FunctionJit& f, int32_t region) const;
   std::string signature(const FunctionJit& f, int32_t region, const Box& box) const;
   std::string alias(const FunctionJit& f, int32_t region, const Box& box) const;

@@ -105,16 +105,20 @@ int64_t NativeProgram::code_bytes() const {
   return bytes;
 }
 
+void NativeProgram::take_out(RegionJit& r, size_t k) {
+  r.trigger->drop_entry(r.entries[k].box);
+  r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(k));
+}
+
+void NativeProgram::evict(RegionJit& r, size_t k) {
+  event(JitEventKind::kEvicted, r.entries[k].entry->name);
+  take_out(r, k);
+  ++evicted_;
+}
+
 // Entries of tier 2 go that weren't used for the longest time, in adaptive mode those that are worth least per byte: of this region while
 // there are too many, of any while the code is too large.
 void NativeProgram::make_room(FunctionJit& f, int32_t region) {
-  auto evict = [&](FunctionJit& owner, int32_t index, size_t k) {
-    RegionJit& r = owner.regions[static_cast<size_t>(index)];
-    event(JitEventKind::kEvicted, r.entries[k].entry->name);
-    r.trigger->drop_entry(r.entries[k].box);
-    r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(k));
-    ++evicted_;
-  };
   auto rank = [&](const RegionJit& r, size_t k, bool per_byte) { return r.policy ? worth(r, r.entries[k], per_byte) : static_cast<double>(r.entries[k].entry->last_hit.load()); };
   // Where it is about bytes, those that have none of their own stay.
   auto least = [&](const RegionJit& r, bool per_byte) {
@@ -125,7 +129,7 @@ void NativeProgram::make_room(FunctionJit& f, int32_t region) {
     return best;
   };
   RegionJit& here = f.regions[static_cast<size_t>(region)];
-  while (here.entries.size() > kMostEntries && least(here, false).first != SIZE_MAX) evict(f, region, least(here, false).first);
+  while (here.entries.size() > kMostEntries && least(here, false).first != SIZE_MAX) evict(here, least(here, false).first);
   while (options_.cache_bytes && code_bytes() > options_.cache_bytes) {
     FunctionJit* owner = nullptr;
     int32_t index = 0;
@@ -138,7 +142,7 @@ void NativeProgram::make_room(FunctionJit& f, int32_t region) {
           worst = here_least;
         }
     if (!owner) return;
-    evict(*owner, index, worst.first);
+    evict(owner->regions[static_cast<size_t>(index)], worst.first);
     if (owner != &f || index != region) republish(*owner, index);
   }
 }
