@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 
+#include "msvm/base/chaos.h"
 #include "msvm/engine/program_testing.h"
 
 namespace msvm::testing {
@@ -64,6 +65,7 @@ class CacheModes : public ::testing::Test {
 using Names = std::vector<std::string>;
 
 TEST_F(CacheModes, AListOfBoundariesGivesABoxForEachBucketThatIsUsed) {
+  if (kChaos) GTEST_SKIP() << "no entry stays";
   start({.cache_mode = CacheMode::kBucket, .bucket_boundaries = {4, 16, 64}});
   for (int k = 0; k < 60; ++k) run(1 + k % 4, 5 + k % 12, k % 2 ? 17 + k % 48 : 6 + k % 7);
   // The first one is from when too few runs were known of each width's bucket.
@@ -75,6 +77,7 @@ TEST_F(CacheModes, AListOfBoundariesGivesABoxForEachBucketThatIsUsed) {
 }
 
 TEST_F(CacheModes, BeyondTheLastBoundaryOfANameCodeForAllSizesServes) {
+  if (kChaos) GTEST_SKIP() << "no entry stays";
   start({.cache_mode = CacheMode::kBucket, .named_boundaries = {{"W", {8, 32}}}});
   for (int k = 0; k < 20; ++k) run(1, 7, 9 + k);
   EXPECT_EQ(boxes(), (Names{"N*_H7_W9-32"}));
@@ -90,6 +93,7 @@ TEST_F(CacheModes, BeyondTheLastBoundaryOfANameCodeForAllSizesServes) {
 }
 
 TEST_F(CacheModes, BucketsNeedAFractionOfExactModesEntries) {
+  if (kChaos) GTEST_SKIP() << "no entry stays";
   auto entries = [&](const JitOptions& o) {
     start(o);
     for (int k = 0; k < 240; ++k) run(1, 12, 16 + k / 10);
@@ -102,6 +106,7 @@ TEST_F(CacheModes, BucketsNeedAFractionOfExactModesEntries) {
 
 // A policy learnt in one program makes the boxes of the next one before sizes come back there.
 TEST_F(CacheModes, AdaptiveLearnsAndGivesOn) {
+  if (kChaos) GTEST_SKIP() << "no entry stays";
   JitOptions o{.cache_mode = CacheMode::kAdaptive};
   start(o);
   // Such small tensors don't pay for a compilation; so nothing but buckets, that share code, is worth a try.
@@ -148,6 +153,7 @@ TEST_F(CacheModes, AdaptiveWithoutCodeForAllSizes) {
 
 // A budget that nothing fits into beside the code for all sizes: no compilation after the other.
 TEST_F(CacheModes, AdaptiveInAFullCache) {
+  if (kChaos) GTEST_SKIP() << "no entry stays";
   start({.cache_mode = CacheMode::kAdaptive, .cache_bytes = 4096});
   const std::vector<Value> in{random_tensor(*engine_, {8, 3, 256, 256}, random_)};
   for (int k = 0; k < 400; ++k) {

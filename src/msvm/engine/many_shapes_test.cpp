@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "msvm/base/chaos.h"
 #include "msvm/engine/program_testing.h"
 
 namespace msvm::testing {
@@ -76,7 +77,9 @@ TEST_P(ManyShapes, HundredThousandKeepMemoryFlat) {
   EXPECT_LT(late - early, 6 << 20) << "bytes; " << early << " after the first " << kWarm << "\n" << to_text(v);
   EXPECT_EQ(v.failed, 0) << to_text(v);
   EXPECT_LE(v.code_bytes, v.cache_bytes) << to_text(v);
-  EXPECT_GT(v.native, kShapes / 2) << to_text(v);
+  if (!kChaos) {
+    EXPECT_GT(v.native, kShapes / 2) << to_text(v);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, ManyShapes, ::testing::Values(CacheMode::kExact, CacheMode::kBucket, CacheMode::kAdaptive),
@@ -110,7 +113,9 @@ TEST(ManyShapes, ASizeThatCannotFitIsOneError) {
       ++errors;
       continue;
     }
-    EXPECT_EQ(program->counters().native_regions, before + 1) << h << " x " << w << " after " << errors << " errors";
+    if (!kChaos) {  // there the entry may be gone just now
+      EXPECT_EQ(program->counters().native_regions, before + 1) << h << " x " << w << " after " << errors << " errors";
+    }
     ++native;
   }
   EXPECT_GT(native, 100);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "msvm/base/chaos.h"
 #include "msvm/engine/native_testing.h"
 
 namespace msvm::testing {
@@ -97,7 +98,7 @@ TEST(Native, AForkedChildRuns) {
     for (int h = 1; h < 6; ++h)
       for (int run = 0; run < 4; ++run) right = program->run(std::vector<Value>{tensor(*engine, "f32[2, 4, " + std::to_string(h) + "] iota")}).ok() && right;
     auto r = program->run(in);
-    right = right && r.ok() && near((*r)[0], expected[0], 1e-6) && program->counters().native_regions > 0;
+    right = right && r.ok() && near((*r)[0], expected[0], 1e-6) && (kChaos || program->counters().native_regions > 0);
     (void)program->jit_view();
     program.reset();
     ::_exit(right ? 0 : 1);

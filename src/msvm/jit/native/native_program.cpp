@@ -272,6 +272,7 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
 
 // Of the chaos build: one of the region's entries goes, and comes back when its sizes do.
 void NativeProgram::churn(int32_t function, int32_t region) {
+  if (!at_home()) return;
   notify();
   const int64_t tick = ticks_.fetch_add(1, std::memory_order_relaxed);
   if (tick % 3 != 0) return;

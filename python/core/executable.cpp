@@ -1,0 +1,156 @@
+#include "executable.h"
+
+#include "builder.h"
+#include "importers/onnx/import.h"
+#include "msvm/bytecode/file.h"
+#include "msvm/bytecode/text.h"
+#include "msvm/bytecode/text_file.h"
+#include "msvm/engine/optimizer.h"
+#include "values.h"
+
+namespace msvm::python {
+namespace {
+
+Result<Module> read_any(const std::string& path) {
+  return path.ends_with(".msasm") ? read_text_module(path, TextLines::kAsDebugInfo) : read_module_file(path);
+}
+Result<Module> read_to_show(const std::string& path) { return path.ends_with(".msasm") ? read_text_module(path, TextLines::kNone) : read_module_file(path); }
+
+}  // namespace
+
+nb::list PyExecutable::names(const std::vector<Param>& list) const {
+  nb::list out;
+  for (const Param& p : list) out.append(text(p.name));
+  return out;
+}
+
+nb::list PyExecutable::types(const std::vector<Param>& list) const {
+  nb::list out;
+  for (const Param& p : list) out.append(text(to_string(p.type, executable_->dims())));
+  return out;
+}
+
+nb::dict PyExecutable::metadata() const {
+  nb::dict out;
+  for (const auto& [key, value] : executable_->metadata()) out[text(key)] = text(value);
+  return out;
+}
+
+nb::str PyExecutable::jit_info() const { return text(to_text(executable_->jit_view())); }
+void PyExecutable::drain_jit() {
+  nb::gil_scoped_release release;
+  engine_->drain_jit();
+}
+
+nb::list PyExecutable::run(nb::list arrays) {
+  std::vector<Value> inputs;
+  for (size_t k = 0; k < arrays.size() && k < function().inputs.size(); ++k) inputs.push_back(value_in(arrays[k], function().inputs[k], k, executable_->dims(), *engine_));
+  std::optional<Result<std::vector<Value>>> result;
+  {
+    nb::gil_scoped_release release;
+    result.emplace(executable_->run(inputs));
+  }
+  if (!result->ok()) raise(result->status());
+  nb::list out;
+  for (Value& v : **result) out.append(value_out(v));
+  return out;
+}
+
+nb::list PyExecutable::profile() {
+  nb::list rows;
+  auto profile = executable_->profile();
+  size_t at = 0;
+  for (const Block& b : function().blocks)
+    for (const Instr& i : b.instrs) {
+      if (at < profile.size() && profile[at].runs) {
+        nb::dict row;
+        row["instruction"] = at;
+        row["mnemonic"] = std::string(instr_info(i.op).mnemonic);
+        row["operator"] = text(i.op == Opcode::kOpCall ? i.text : std::string());
+        row["runs"] = profile[at].runs;
+        row["nanoseconds"] = profile[at].nanoseconds;
+        row["kernel"] = profile[at].kernel;
+        rows.append(row);
+      }
+      ++at;
+    }
+  return rows;
+}
+
+nb::dict PyExecutable::counters() {
+  Counters c = executable_->counters();
+  nb::dict d;
+  d["runs"] = c.runs;
+  d["failed_runs"] = c.failed_runs;
+  d["instructions"] = c.instructions;
+  d["calls"] = c.calls;
+  d["allocations"] = c.allocations;
+  d["planned_allocations"] = c.planned_allocations;
+  d["in_place"] = c.in_place;
+  d["checks"] = c.checks;
+  d["copied_bytes"] = c.copied_bytes;
+  d["native_regions"] = c.native_regions;
+  return d;
+}
+
+PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOptions& options) {
+  if (options.jit_level < 0 || options.jit_level > 2) raise(invalid_argument("jit_level is " + std::to_string(options.jit_level) + ": 0, 1 or 2 is possible"));
+  if (options.opt < 0 || options.opt > 1) raise(invalid_argument("opt is 0 (operators as they stand) or 1 (optimise)"));
+  auto engine = engine_for(options.num_threads);
+  std::optional<Result<std::shared_ptr<Executable>>> loaded;
+  {
+    nb::gil_scoped_release release;
+    auto module = read();
+    if (module.ok()) {
+      auto verified = verify_and_optimize(std::move(*module), {.level = options.opt});
+      JitOptions jit = engine->jit_options();
+      jit.jit_level = std::min(jit.jit_level, options.jit_level);
+      if (verified.ok()) loaded.emplace(engine->load(std::move(*verified), jit));
+      else loaded.emplace(verified.status());
+    } else {
+      loaded.emplace(module.status());
+    }
+  }
+  return new PyExecutable(engine, unwrap(std::move(*loaded)));
+}
+
+void bind_executable(nb::module_& m) {
+  nb::class_<PyExecutable>(m, "Executable")
+      .def("input_names", [](PyExecutable& e) { return e.names(e.function().inputs); })
+      .def("output_names", [](PyExecutable& e) { return e.names(e.function().outputs); })
+      .def("input_types", [](PyExecutable& e) { return e.types(e.function().inputs); })
+      .def("output_types", [](PyExecutable& e) { return e.types(e.function().outputs); })
+      .def("metadata", &PyExecutable::metadata)
+      .def("cancel", [](PyExecutable& e) { e.executable().cancel(); })
+      .def("run", &PyExecutable::run)
+      .def("profile", &PyExecutable::profile)
+      .def("set_profiling", [](PyExecutable& e, bool on) { e.executable().set_profiling(on); })
+      .def("counters", &PyExecutable::counters)
+      .def("jit_info", &PyExecutable::jit_info)
+      .def("drain_jit", &PyExecutable::drain_jit)
+      .def("set_limits",
+           [](PyExecutable& e, int64_t bytes, int64_t instructions, double seconds) {
+             if (bytes < 0 || instructions < 0 || !(seconds >= 0)) raise(invalid_argument("limits are not negative; 0 = no limit"));
+             e.executable().set_limits({bytes, instructions, std::chrono::nanoseconds(seconds < 9e9 ? static_cast<int64_t>(seconds * 1e9) : INT64_MAX)});
+           })
+      .def("disassemble", [](PyExecutable& e) { return text(disassemble(e.executable().module(), {.max_inline_bytes = 256})); })
+      .def("save", [](PyExecutable& e, const nb::bytes& path) {
+        const std::string p = path_of(path);
+        Status s;
+        {
+          nb::gil_scoped_release release;
+          s = write_module_file(e.executable().module(), p);
+        }
+        if (!s.ok()) raise(s);
+      });
+  m.def("load", [](const nb::bytes& path, int threads, int opt, int jit_level) { return load([p = path_of(path)] { return read_any(p); }, {threads, opt, jit_level}); }, nb::arg("path"),
+        nb::arg("num_threads") = 0, nb::arg("opt") = 0, nb::arg("jit_level") = 2);
+  m.def("load_onnx", [](const nb::bytes& path, int threads, int opt, int jit_level) { return load([p = path_of(path)] { return import_onnx_file(p); }, {threads, opt, jit_level}); }, nb::arg("path"),
+        nb::arg("num_threads") = 0, nb::arg("opt") = 1, nb::arg("jit_level") = 2);
+  m.def(
+      "load_module", [](PyModule& module, int threads, int opt, int jit_level) { return load([&] { return Result<Module>(std::move(module.module)); }, {threads, opt, jit_level}); }, nb::arg("module"),
+      nb::arg("num_threads") = 0, nb::arg("opt") = 1, nb::arg("jit_level") = 2, "Takes the module's content.");
+  m.def("disassemble", [](const nb::bytes& path) { return text(disassemble(unwrap(read_to_show(path_of(path))), {.max_inline_bytes = 256})); }, nb::arg("path"));
+}
+
+}  // namespace msvm::python

@@ -1,0 +1,13 @@
+// numpy arrays and Python scalars to and from values of the engine.
+#pragma once
+#include "dtypes.h"
+#include "msvm/engine/engine.h"
+
+namespace msvm::python {
+
+/// Input `k` of a program. Arrays are borrowed: the caller keeps `h` while the run lasts.
+Value value_in(nb::handle h, const Param& p, size_t k, const DimContext& dims, Engine& engine);
+/// Arrays own their memory.
+nb::object value_out(Value& v);
+
+}  // namespace msvm::python
