@@ -18,6 +18,9 @@ from .values import DTYPE, SymTensor, as_tensor
 
 Source = tuple[Any, ...]
 
+TENSOR: type = getattr(_core, "Tensor", type(None))
+MUTABLE: type = getattr(_core, "Mutable", type(None))
+
 _TRUSTED = ("msvm", "numpy", "math", "builtins", "torch", "typing", "operator", "functools", "itertools")
 
 
@@ -46,9 +49,9 @@ class Captures:
 
     def take(self, v: Any, source: Source, name: str) -> Any:
         """The value as the program sees it."""
-        if isinstance(v, _core.Mutable):
+        if isinstance(v, MUTABLE):
             return self._mutable(v, source, name)
-        if isinstance(v, np.ndarray) or type(v) is _core.Tensor:
+        if isinstance(v, np.ndarray) or isinstance(v, TENSOR) and not is_parameter(v):
             return self._input(source, _tensor_kind(v), name)
         if is_parameter(v):
             return self._parameter(v, source)
@@ -74,7 +77,7 @@ class Captures:
         value = v.value
         if isinstance(value, tuple):
             self.guard(source, v)
-            return tuple(self._mutable(x, ("value", x), f"{name}_{k}") if isinstance(x, _core.Mutable) else x for k, x in enumerate(v))
+            return tuple(self._mutable(x, ("value", x), f"{name}_{k}") if isinstance(x, MUTABLE) else x for k, x in enumerate(v))
         kind = "bool" if isinstance(value, bool) else "i64" if isinstance(value, int) else "f64"
         return self._input(source, (kind,), name)
 
@@ -90,7 +93,7 @@ class Captures:
         """Tensors inside are inputs. The copy stands for the original, and can't be changed."""
 
         def inside(x: Any, at: str) -> Any:
-            if isinstance(x, np.ndarray | _core.Tensor | _core.Mutable) or is_parameter(x):
+            if isinstance(x, (np.ndarray, TENSOR, MUTABLE)) or is_parameter(x):
                 return self.take(x, ("value", x), at)
             return self._container(x, at) if type(x) in (list, tuple, dict, set) else x
 

@@ -253,13 +253,8 @@ class Expressions(_Base):
         ends: list[Path] = []
         taken, other = self.fork(condition)
         for path, evaluate in ((taken, both), (other, not both)):
-            self.enter(path)
-            self.control += 1
-            self.store_name("and or", self.truth(self.bool_chain(nodes[1:], both)) if evaluate else not both)
-            self.control -= 1
-            ends.append(self.path())
-        self.resume(ends)
-        return self.bound("and/or", self.state.frames[self.frame.number].pop("and or"))
+            self.value_on(path, "and/or", lambda: self.truth(self.bool_chain(nodes[1:], both)) if evaluate else not both, ends)  # noqa: B023 - called at once
+        return self.joined_value("and/or", ends)
 
     def ev_Compare(self, node: ast.Compare) -> Any:
         left = self.eval(node.left)
@@ -310,13 +305,8 @@ class Expressions(_Base):
             return self.eval(node.body if condition else node.orelse)
         ends: list[Path] = []
         for path, branch in zip(self.fork(condition), (node.body, node.orelse), strict=True):
-            self.enter(path)
-            self.control += 1
-            self.store_name("if else", self.eval(branch))
-            self.control -= 1
-            ends.append(self.path())
-        self.resume(ends)
-        return self.bound("the conditional expression", self.state.frames[self.frame.number].pop("if else"))
+            self.value_on(path, "a conditional expression", lambda: self.eval(branch), ends)  # noqa: B023 - called at once
+        return self.joined_value("a conditional expression", ends)
 
     def truth(self, v: Any) -> Any:
         """bool or SymBool: what ``if`` asks."""

@@ -18,7 +18,7 @@ from .build import Build
 from .calls import Calls
 from .captures import Captures
 from .expressions import Expressions
-from .join import Header, Key, Restart, Variant, describe, is_tensor, join
+from .join import Dead, Header, Key, Restart, Variant, describe, is_tensor, join
 from .ranges import SymRange
 from .source import Source
 from .state import Path, Ref, State, Unbound
@@ -105,7 +105,7 @@ class Interpreter(Expressions, Calls):
         self.core.set_debug(self.frame.source.file, node.lineno, node.col_offset + 1, [f.source.name for f in self.frames])
         try:
             yield
-        except (Restart, RecursionError):
+        except (Restart, Dead, RecursionError):
             raise
         except Exception as e:
             if not getattr(e, "_msvm_place", False):
@@ -137,19 +137,21 @@ class Interpreter(Expressions, Calls):
         outer_node = self.node
         self.frames.append(frame)
         node = source.node
+        value = None
         if isinstance(node, ast.Lambda):
-            with self.located(node.body):
-                value = self.eval(node.body)
+            try:
+                with self.located(node.body):
+                    value = self.eval(node.body)
+            except Dead:
+                self.alive = False
         else:
             self.block(node.body)
             if self.alive:
                 self.state.frames[frame.number]["return"] = None
                 frame.returns.append(self.path())
-            if frame.returns:
-                self.resume(frame.returns)
+            self.resume(frame.returns)
+            if self.alive:
                 value = self.state.frames[frame.number]["return"]
-            else:
-                value = None
         self.frames.pop()
         self.node = outer_node
         self.site.pop()
@@ -157,6 +159,8 @@ class Interpreter(Expressions, Calls):
             self.unsupported(f"the result of {source.name} can't be told: {value.why}")
         if not frame.keep:
             self.state.frames.pop(frame.number, None)
+        if not self.alive:
+            raise Dead
         if outer_node is not None and self.frames:
             self.core.set_debug(self.frame.source.file, outer_node.lineno, outer_node.col_offset + 1, [f.source.name for f in self.frames])
         return value
@@ -180,7 +184,10 @@ class Interpreter(Expressions, Calls):
                 handler = getattr(self, f"do_{type(s).__name__}", None)
                 if handler is None:
                     self.unsupported(f"{UNSUPPORTED.get(type(s), f'a statement of the kind {type(s).__name__}')} isn't supported in a compiled function")
-                handler(s)
+                try:
+                    handler(s)
+                except Dead:
+                    self.alive = False
 
     def do_Pass(self, s: ast.Pass) -> None:
         pass
@@ -343,6 +350,24 @@ class Interpreter(Expressions, Calls):
         yes, no = self.core.new_block(), self.core.new_block()
         self.core.branch_if(condition.reg, yes, no)
         return Path(yes, self.state.clone()), Path(no, self.state)
+
+    def value_on(self, path: Path, name: str, evaluate: Callable[[], Any], ends: list[Path]) -> None:
+        """Evaluates on one way of a fork, into a variable."""
+        self.enter(path)
+        self.control += 1
+        site = len(self.site)
+        try:
+            self.store_name(name, evaluate())
+            ends.append(self.path())
+        except Dead:
+            del self.site[site:]
+        self.control -= 1
+
+    def joined_value(self, name: str, ends: list[Path]) -> Any:
+        self.resume(ends)
+        if not self.alive:
+            raise Dead
+        return self.bound(name, self.state.frames[self.frame.number].pop(name))
 
     def enter(self, path: Path) -> None:
         self.core.set_block(path.block)

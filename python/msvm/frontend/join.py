@@ -22,6 +22,10 @@ class Restart(Exception):
     """Something was learnt: the function is made again."""
 
 
+class Dead(Exception):
+    """The rest of the statement is never reached: what it called always raises."""
+
+
 def is_tensor(v: Any) -> bool:
     return isinstance(v, SymTensor | np.ndarray | np.generic) or type(v).__name__ in ("Tensor", "Parameter")
 
