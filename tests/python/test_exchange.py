@@ -9,9 +9,9 @@ import weakref
 
 import numpy as np
 import pytest
+from msvm._core import Tensor, from_dlpack, from_numpy
 
 import msvm
-from msvm._core import Tensor, from_dlpack, from_numpy
 
 
 class Watched(np.ndarray):
@@ -220,7 +220,13 @@ def test_threads_drop_what_others_made():
 def test_torch_both_ways():
     torch = pytest.importorskip("torch")
     for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.uint8, torch.bool):
-        for x in (torch.ones(3, 4).to(dtype), torch.ones(3, 4).to(dtype).t(), torch.ones(6)[::2].to(dtype), torch.zeros(0, 3).to(dtype), torch.tensor(1).to(dtype)):
+        for x in (
+            torch.ones(3, 4).to(dtype),
+            torch.ones(3, 4).to(dtype).t(),
+            torch.ones(6)[::2].to(dtype),
+            torch.zeros(0, 3).to(dtype),
+            torch.tensor(1).to(dtype),
+        ):
             t = Tensor(x)
             assert t.shape == tuple(x.shape) and str(x.dtype) == f"torch.{t.dtype.name}"
             if x.numel():
@@ -234,5 +240,5 @@ def test_torch_both_ways():
     del t
     gc.collect()
     assert y.tolist() == list(range(10))
-    with pytest.raises(Exception, match="requires gradient|detach"):
+    with pytest.raises(Exception, match=r"gradient|detach"):
         Tensor(torch.ones(2, requires_grad=True))

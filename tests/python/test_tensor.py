@@ -8,11 +8,11 @@ import weakref
 
 import numpy as np
 import pytest
+from msvm._core import Tensor
+from msvm._mutable import Symbol
 
 import msvm
 from msvm import _core
-from msvm._core import Tensor
-from msvm._mutable import Symbol
 
 DTYPES = ["float64", "float32", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
 
@@ -112,7 +112,16 @@ def test_conversions(source):
 
 
 def test_names_of_dtypes():
-    for given, want in {float: "float32", int: "int64", bool: "bool", "f32": "float32", "bf16": "bfloat16", np.int8: "int8", "<f8": "float64", str: "string"}.items():
+    for given, want in {
+        float: "float32",
+        int: "int64",
+        bool: "bool",
+        "f32": "float32",
+        "bf16": "bfloat16",
+        np.int8: "int8",
+        "<f8": "float64",
+        str: "string",
+    }.items():
         assert _core.to_dtype(given).name == want
     for wrong in ("float33", None, 3, "complex64", np.complex64, object, "datetime64[s]", []):
         with pytest.raises(TypeError, match="expected a dtype"):
@@ -263,14 +272,33 @@ def test_declarations():
     assert t.is_declared and t.shape == (None, 3, n) and t.ndim == 3 and t.dtype.name == "float32"
     assert repr(t) == "Tensor(shape=(None, 3, Symbol('n', max=8)), dtype=float32)" == str(t)
     assert not Tensor([1]).is_declared
-    for use in (Tensor.asnumpy, np.asarray, Tensor, float, len, bool, Tensor.tolist, lambda t: t.size, lambda t: t.nbytes, Tensor.__dlpack__, copy.copy):
+    for use in (
+        Tensor.asnumpy,
+        np.asarray,
+        Tensor,
+        float,
+        len,
+        bool,
+        Tensor.tolist,
+        lambda t: t.size,
+        lambda t: t.nbytes,
+        Tensor.__dlpack__,
+        copy.copy,
+    ):
         with pytest.raises(TypeError, match="declaration"):
             use(t)
     with pytest.raises(BufferError):
         memoryview(t)
     again = pickle.loads(pickle.dumps(Tensor(shape=[None, 3], dtype="int8")))
     assert again.is_declared and again.shape == (None, 3) and again.dtype.name == "int8"
-    for shape, error in (([-1], msvm.InputError), ([True], msvm.InputError), (["n"], msvm.InputError), ([1.5], msvm.InputError), ([1] * 9, msvm.InputError), (3, TypeError)):
+    for shape, error in (
+        ([-1], msvm.InputError),
+        ([True], msvm.InputError),
+        (["n"], msvm.InputError),
+        ([1.5], msvm.InputError),
+        ([1] * 9, msvm.InputError),
+        (3, TypeError),
+    ):
         with pytest.raises(error):
             Tensor(shape=shape, dtype="float32")
     with pytest.raises(TypeError, match="dtype"):
