@@ -1,6 +1,7 @@
 #include "executable.h"
 
 #include "builder.h"
+#include "gil.h"
 #include "importers/onnx/import.h"
 #include "msvm/bytecode/file.h"
 #include "msvm/bytecode/text.h"
@@ -38,22 +39,24 @@ nb::dict PyExecutable::metadata() const {
 
 nb::str PyExecutable::jit_info() const { return text(to_text(executable_->jit_view())); }
 void PyExecutable::drain_jit() {
-  nb::gil_scoped_release release;
+  GilRelease release;
   engine_->drain_jit();
 }
 
 nb::list PyExecutable::run(nb::list arrays) {
   std::vector<Value> inputs;
   for (size_t k = 0; k < arrays.size() && k < function().inputs.size(); ++k) inputs.push_back(value_in(arrays[k], function().inputs[k], k, executable_->dims(), *engine_));
-  std::optional<Result<std::vector<Value>>> result;
-  {
-    nb::gil_scoped_release release;
-    result.emplace(executable_->run(inputs));
-  }
-  if (!result->ok()) raise(result->status());
+  std::vector<Value> results;
+  unwrap(run_without_gil(*this, inputs, results));
   nb::list out;
-  for (Value& v : **result) out.append(value_out(v));
+  for (Value& v : results) out.append(value_out(v));
   return out;
+}
+
+Status run_without_gil(PyExecutable& e, std::span<const Value> inputs, std::vector<Value>& results) {
+  Executable& executable = e.executable();
+  GilRelease release;
+  return executable.run(inputs, results);
 }
 
 nb::list PyExecutable::profile() {
@@ -99,7 +102,7 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   auto engine = engine_for(options.num_threads);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     auto module = read();
     if (module.ok()) {
       auto verified = verify_and_optimize(std::move(*module), {.level = options.opt});
@@ -138,7 +141,7 @@ void bind_executable(nb::module_& m) {
         const std::string p = path_of(path);
         Status s;
         {
-          nb::gil_scoped_release release;
+          GilRelease release;
           s = write_module_file(e.executable().module(), p);
         }
         if (!s.ok()) raise(s);

@@ -26,6 +26,9 @@ class PyExecutable {
   std::shared_ptr<Executable> executable_;
 };
 
+/// Runs it without the GIL: every call of a program from Python goes through here.
+Status run_without_gil(PyExecutable& e, std::span<const Value> inputs, std::vector<Value>& results);
+
 /// What a program is loaded with.
 struct LoadOptions {
   int num_threads = 0;

@@ -1,8 +1,11 @@
 // The compiled part of the package: thin bindings.
 #include "builder.h"
+#include "dispatcher.h"
 #include "engines.h"
+#include "entry.h"
 #include "executable.h"
 #include "mutable.h"
+#include "signature.h"
 #include "tensor.h"
 
 NB_MODULE(_core, m) {
@@ -15,4 +18,7 @@ NB_MODULE(_core, m) {
   bind_builder(m);
   bind_mutable(m);
   bind_tensor(m);
+  bind_signature(m);
+  bind_entry(m);
+  bind_dispatcher(m);
 }
