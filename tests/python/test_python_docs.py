@@ -36,7 +36,11 @@ def test_the_stub_names_what_is_there():
 
     stub = ast.parse((PAGE.parents[1] / "python/msvm/_core.pyi").read_text())
     functions = {d.name for d in stub.body if isinstance(d, ast.FunctionDef)}
-    classes = {d.name: {f.name for f in d.body if isinstance(f, ast.FunctionDef)} for d in stub.body if isinstance(d, ast.ClassDef)}
+    classes = {
+        d.name: {f.name if isinstance(f, ast.FunctionDef) else f.target.id for f in d.body if hasattr(f, "name") or hasattr(f, "target")}
+        for d in stub.body
+        if isinstance(d, ast.ClassDef)
+    }
     data = {d.target.id for d in stub.body if isinstance(d, ast.AnnAssign)}
     assert functions | set(classes) | public(data) == public(vars(_core))
     for name, methods in classes.items():
