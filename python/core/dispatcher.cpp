@@ -19,7 +19,7 @@ struct Dispatcher {
   ParameterList parameters;
   nb::object names;      // tuple
   nb::object miss, warn, on_error;
-  nb::object name;
+  nb::object name, doc;
   size_t burn_limit = 8;
   std::map<std::pair<uint32_t, uint32_t>, std::set<int64_t>> seen;  // ints that were constants, by leaf
   std::set<uint32_t> warned;
@@ -251,12 +251,12 @@ void mark(ParameterList& list, nb::handle names, bool Parameter::* flag, const c
 
 int init(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
   return guarded(-1, [&] {
-    static const char* keywords[] = {"miss", "parameters", "name", "defaults", "sizes", "floats", "static", "varargs", "varkw", "keyword_only", "burn_limit", "warn", "on_error", "max_entries", nullptr};
-    PyObject *miss, *parameters, *name = Py_None, *defaults = nullptr, *sizes = nullptr, *floats = nullptr, *statics = nullptr, *warn = Py_None, *on_error = Py_None;
+    static const char* keywords[] = {"miss", "parameters", "name", "defaults", "sizes", "floats", "static", "varargs", "varkw", "keyword_only", "burn_limit", "warn", "on_error", "max_entries", "doc", nullptr};
+    PyObject *miss, *parameters, *name = Py_None, *defaults = nullptr, *sizes = nullptr, *floats = nullptr, *statics = nullptr, *warn = Py_None, *on_error = Py_None, *doc = Py_None;
     int varargs = 0, varkw = 0;
     Py_ssize_t keyword_only = 0, burn_limit = 8, max_entries = 256;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$OOOOOppnnOOn:Dispatcher", const_cast<char**>(keywords), &miss, &parameters, &name, &defaults, &sizes, &floats, &statics, &varargs, &varkw, &keyword_only,
-                                     &burn_limit, &warn, &on_error, &max_entries))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$OOOOOppnnOOnO:Dispatcher", const_cast<char**>(keywords), &miss, &parameters, &name, &defaults, &sizes, &floats, &statics, &varargs, &varkw, &keyword_only,
+                                     &burn_limit, &warn, &on_error, &max_entries, &doc))
       throw nb::python_error();
     auto* o = reinterpret_cast<DispatcherObject*>(self);
     if (o->d) raise(invalid_argument("Dispatcher: __init__ was called before"));
@@ -286,6 +286,7 @@ int init(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
     d->warn = nb::borrow(warn);
     d->on_error = nb::borrow(on_error);
     d->name = nb::str(list.function.c_str());
+    d->doc = nb::borrow(doc);
     d->burn_limit = static_cast<size_t>(burn_limit);
     o->d = d.release();
     return 0;
@@ -303,7 +304,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(o->dict);
   if (!o->d) return 0;
-  for (const nb::object* p : {&o->d->names, &o->d->miss, &o->d->warn, &o->d->on_error, &o->d->name}) Py_VISIT(p->ptr());
+  for (const nb::object* p : {&o->d->names, &o->d->miss, &o->d->warn, &o->d->on_error, &o->d->name, &o->d->doc}) Py_VISIT(p->ptr());
   for (const nb::object& p : o->d->parameters.defaults) Py_VISIT(p.ptr());
   return o->d->table.visit(visit, arg);
 }
@@ -416,7 +417,7 @@ PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Dispatche
                          {nullptr, 0, 0, 0, nullptr}};
 
 constexpr const char* kDoc =
-    "Dispatcher(miss, parameters, *, name=None, defaults=(), sizes=(), floats=(), static=(), varargs=False, varkw=False, keyword_only=0, burn_limit=8, warn=None, on_error=None, max_entries=256)\n--\n\n"
+    "Dispatcher(miss, parameters, *, name=None, defaults=(), sizes=(), floats=(), static=(), varargs=False, varkw=False, keyword_only=0, burn_limit=8, warn=None, on_error=None, max_entries=256, doc=None)\n--\n\n"
     "A callable that binds its arguments to parameters, flattens them, and runs the program of the entry that serves them, without the GIL.\n\n"
     "miss(signature): makes an Entry where there is none; NotImplemented if an int that had too many values must stay a constant.\n"
     "parameters: names, in Python's order: positional, *args (varargs), the last keyword_only by keyword only, **kwargs (varkw). defaults: of the last positional ones, or a dict.\n"

@@ -223,7 +223,7 @@ void Flattener::add(PyObject* o, bool sure_to_live) {
       if (!overflow && ((p_->size && v >= 0) || (!p_->inputs.empty() && contains(p_->inputs, ordinal_)))) return number(LeafKind::kI64, o, sure_to_live);
       return constant(o, sure_to_live);
     }
-    if (t == &PyFloat_Type) return p_->number ? number(LeafKind::kF64, o, sure_to_live) : constant(o, sure_to_live);
+    if (t == &PyFloat_Type) return p_->number || (!p_->inputs.empty() && contains(p_->inputs, ordinal_)) ? number(LeafKind::kF64, o, sure_to_live) : constant(o, sure_to_live);
     if (PyMutable* m = mutable_of(o)) {
       PyObject* v = m->value.ptr();
       if (PyTuple_Check(v)) return add(v, sure_to_live);

@@ -167,6 +167,7 @@ class Dispatcher:
         warn: Callable[[str], Any] | None = None,
         on_error: Callable[[Exception, Entry], Exception | None] | None = None,
         max_entries: int = 256,
+        doc: str | None = None,
     ) -> None: ...
     @property
     def parameters(self) -> tuple[str, ...]: ...
