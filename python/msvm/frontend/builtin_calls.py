@@ -149,13 +149,13 @@ def _round(it: Any, v: Any, digits: Any = None) -> Any:
 
 
 def _list(it: Any, v: Any = ()) -> Any:
-    return it.state.new(list(it.iterate(v)))
+    return it.made(list(it.iterate(v)))
 
 
 def _dict(it: Any, v: Any = (), **kwargs: Any) -> Any:
     content = it.state.content(v)
     pairs = content.items() if isinstance(content, dict) else [tuple(it.iterate(p)) for p in it.iterate(v)]
-    return it.state.new({**dict(pairs), **kwargs})
+    return it.made({**dict(pairs), **kwargs})
 
 
 def _getattr(it: Any, owner: Any, name: str, *default: Any) -> Any:
@@ -184,15 +184,15 @@ def _divmod(it: Any, a: Any, b: Any) -> Any:
 
 
 def _zip(it: Any, *args: Any, strict: bool = False) -> Any:
-    return it.state.new(list(zip(*[list(it.iterate(a)) for a in args], strict=strict)))
+    return it.made(list(zip(*[list(it.iterate(a)) for a in args], strict=strict)))
 
 
 def _enumerate(it: Any, v: Any, start: int = 0) -> Any:
-    return it.state.new(list(enumerate(it.iterate(v), start)))
+    return it.made(list(enumerate(it.iterate(v), start)))
 
 
 def _reversed(it: Any, v: Any) -> Any:
-    return it.state.new(list(it.iterate(v))[::-1])
+    return it.made(list(it.iterate(v))[::-1])
 
 
 def _sorted(it: Any, v: Any, key: Any = None, reverse: bool = False) -> Any:
@@ -201,11 +201,11 @@ def _sorted(it: Any, v: Any, key: Any = None, reverse: bool = False) -> Any:
     if any(isinstance(k, Symbolic) for k in keys):
         it.unsupported("sorted() by values that are known only when the program runs; use msvm.ops.sort on a tensor")
     order = sorted(range(len(items)), key=lambda k: keys[k], reverse=reverse)
-    return it.state.new([items[k] for k in order])
+    return it.made([items[k] for k in order])
 
 
 def _map(it: Any, function: Any, *args: Any) -> Any:
-    return it.state.new([it.call(function, list(group), {}) for group in zip(*[list(it.iterate(a)) for a in args], strict=False)])
+    return it.made([it.call(function, list(group), {}) for group in zip(*[list(it.iterate(a)) for a in args], strict=False)])
 
 
 def _filter(it: Any, function: Any, v: Any) -> Any:
@@ -216,7 +216,7 @@ def _filter(it: Any, function: Any, v: Any) -> Any:
             it.unsupported("filter() by a condition that is known only when the program runs")
         if keep:
             out.append(x)
-    return it.state.new(out)
+    return it.made(out)
 
 
 def _text(it: Any, v: Any = "") -> Any:
@@ -261,7 +261,7 @@ BUILTINS: dict[Any, Any] = {
     round: _round,
     tuple: lambda it, v=(): tuple(it.iterate(v)),
     list: _list,
-    set: lambda it, v=(): it.state.new(set(it.iterate(v))),
+    set: lambda it, v=(): it.made(set(it.iterate(v))),
     dict: _dict,
     getattr: _getattr,
     hasattr: _hasattr,
@@ -284,7 +284,7 @@ BUILTINS: dict[Any, Any] = {
     input: lambda it, *a: it.unsupported("input() in a compiled function"),
     eval: lambda it, *a: it.unsupported("eval() in a compiled function"),
     exec: lambda it, *a: it.unsupported("exec() in a compiled function"),
-    builtins.iter: lambda it, v: it.state.new(list(it.iterate(v))),
+    builtins.iter: lambda it, v: it.made(list(it.iterate(v))),
 }
 
 
@@ -385,20 +385,22 @@ def container_method(it: Any, owner: Any, name: str, args: list[Any], kwargs: di
     if name in _CHANGING[kind] and not isinstance(owner, Ref):
         it.unsupported(f"{name}() changes a {kind.__name__} from outside the function: it would change state there; return the value instead")
     if name == "sort":
-        content[:] = it.state.content(_sorted(it, owner, **kwargs))
+        in_order = it.state.content(_sorted(it, owner, **kwargs))
+        it.state.content(owner)[:] = in_order
         return None
     if name == "extend":
         content.extend(it.iterate(args[0]))
         return None
     if kind is dict and name == "update":
-        content.update(it.state.content(_dict(it, *args, **kwargs)))
+        more = it.state.content(_dict(it, *args, **kwargs))
+        content.update(more)
         return None
     if name in ("index", "count", "remove") and any(isinstance(x, Symbolic) for x in (*content, *args)):
         it.unsupported(f"{name}() over values that are known only when the program runs")
     result = getattr(content, name)(*args, **kwargs)
     if kind is dict and name in ("keys", "values", "items"):
-        return it.state.new(list(result))
-    return it.state.new(result) if name == "copy" or isinstance(result, set) else result
+        return it.made(list(result))
+    return it.made(result) if name == "copy" or isinstance(result, set) else result
 
 
 def _string_method(it: Any, content: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:

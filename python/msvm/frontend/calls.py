@@ -31,7 +31,8 @@ class Calls(_Base):
         kwargs: dict[str, Any] = {}
         for k in node.keywords:
             if k.arg is None:
-                kwargs.update(self.state.content(self.eval(k.value)))
+                more = self.eval(k.value)
+                kwargs.update(self.state.content(more))
             else:
                 kwargs[k.arg] = self.eval(k.value)
         with self.located(node):
@@ -39,7 +40,7 @@ class Calls(_Base):
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if isinstance(function, Closure):
-            arguments = _bind_closure(function, args, kwargs, self.state)
+            arguments = _bind_closure(function, args, kwargs, self)
             frame = self.all_frames[function.frame]
             return self.run_function(function.source, arguments, function.frame, frame.globals, frame.cells)
         if isinstance(function, BoundMethod):
@@ -86,9 +87,9 @@ class Calls(_Base):
     def owned(self, v: Any) -> Any:
         """Lists and dicts that a callee made belong to the function from now on."""
         if type(v) is list:
-            return self.state.new([self.owned(x) for x in v])
+            return self.made([self.owned(x) for x in v])
         if type(v) is dict:
-            return self.state.new({k: self.owned(x) for k, x in v.items()})
+            return self.made({k: self.owned(x) for k, x in v.items()})
         return tuple(self.owned(x) for x in v) if type(v) is tuple else v
 
     def trusted_call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -120,7 +121,7 @@ class Calls(_Base):
             self.unsupported(f"{function.__name__} is a generator or coroutine; return a list instead")
         bound = signature_of(function).bind(*args, **kwargs)
         bound.apply_defaults()
-        arguments = {k: self.state.new(v) if type(v) is dict and _is_keywords(function, k) else v for k, v in bound.arguments.items()}
+        arguments = {k: self.made(v) if type(v) is dict and _is_keywords(function, k) else v for k, v in bound.arguments.items()}
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         return self.run_function(source_of(code), arguments, None, function.__globals__, cells)
 
@@ -175,7 +176,7 @@ def _is_keywords(function: Any, name: str) -> bool:
     return signature_of(function).parameters[name].kind is inspect.Parameter.VAR_KEYWORD
 
 
-def _bind_closure(c: Closure, args: list[Any], kwargs: dict[str, Any], state: Any) -> dict[str, Any]:
+def _bind_closure(c: Closure, args: list[Any], kwargs: dict[str, Any], it: Any) -> dict[str, Any]:
     a = c.source.node.args
     names = [x.arg for x in [*a.posonlyargs, *a.args]]
     P = inspect.Parameter
@@ -189,7 +190,7 @@ def _bind_closure(c: Closure, args: list[Any], kwargs: dict[str, Any], state: An
     bound = inspect.Signature(parameters).bind(*args, **kwargs)
     bound.apply_defaults()
     if a.kwarg:
-        bound.arguments[a.kwarg.arg] = state.new(bound.arguments[a.kwarg.arg])
+        bound.arguments[a.kwarg.arg] = it.made(bound.arguments[a.kwarg.arg])
     return dict(bound.arguments)
 
 

@@ -178,7 +178,7 @@ class Expressions(_Base):
         if isinstance(owner, SymRange):
             return owner.start + index * owner.step
         v = content[self.state.plain(index)] if not isinstance(content, dict) else content[index]
-        return self.state.new(v) if isinstance(owner, Ref) and isinstance(v, list) and isinstance(index, slice) else v
+        return self.made(v) if isinstance(owner, Ref) and isinstance(v, list) and isinstance(index, slice) else v
 
     def choose(self, items: list[Any], index: SymInt) -> Any:
         """One of a few numbers by a size."""
@@ -224,7 +224,7 @@ class Expressions(_Base):
             if isinstance(op, ast.Add):
                 return Text([*self.parts(x), *self.parts(y)])
         result = _BINARY[type(op)](x, y)
-        return self.state.new(result) if type(result) in (list, dict, set) else result
+        return self.made(result) if type(result) in (list, dict, set) else result
 
     def ev_UnaryOp(self, node: ast.UnaryOp) -> Any:
         v = self.eval(node.operand)
@@ -345,10 +345,10 @@ class Expressions(_Base):
         return tuple(self.elements(node.elts))
 
     def ev_List(self, node: ast.List) -> Any:
-        return self.state.new(self.elements(node.elts))
+        return self.made(self.elements(node.elts))
 
     def ev_Set(self, node: ast.Set) -> Any:
-        return self.state.new(set(self.elements(node.elts)))
+        return self.made(set(self.elements(node.elts)))
 
     def elements(self, nodes: list[Any]) -> list[Any]:
         out: list[Any] = []
@@ -363,10 +363,11 @@ class Expressions(_Base):
         out: dict[Any, Any] = {}
         for k, v in zip(node.keys, node.values, strict=True):
             if k is None:
-                out.update(self.state.content(self.eval(v)))
+                more = self.eval(v)
+                out.update(self.state.content(more))
             else:
                 out[self.eval(k)] = self.eval(v)
-        return self.state.new(out)
+        return self.made(out)
 
     def iterate(self, v: Any) -> Iterator[Any]:
         """The elements, whose number must be known."""
@@ -396,16 +397,16 @@ class Expressions(_Base):
     # --- comprehensions ---------------------------------------------------------------------------------------------------
 
     def ev_ListComp(self, node: ast.ListComp) -> Any:
-        return self.state.new(self.comprehension(node, lambda: self.eval(node.elt)))
+        return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
 
     def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self.state.new(self.comprehension(node, lambda: self.eval(node.elt)))
+        return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
 
     def ev_SetComp(self, node: ast.SetComp) -> Any:
-        return self.state.new(set(self.comprehension(node, lambda: self.eval(node.elt))))
+        return self.made(set(self.comprehension(node, lambda: self.eval(node.elt))))
 
     def ev_DictComp(self, node: ast.DictComp) -> Any:
-        return self.state.new(dict(self.comprehension(node, lambda: (self.eval(node.key), self.eval(node.value)))))
+        return self.made(dict(self.comprehension(node, lambda: (self.eval(node.key), self.eval(node.value)))))
 
     def comprehension(self, node: Any, item: Any) -> list[Any]:
         names = self.state.frames[self.frame.number]
@@ -455,7 +456,8 @@ class Expressions(_Base):
         parts: list[Any] = []
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
-                v = self.state.plain(self.eval(part.value))
+                v = self.eval(part.value)
+                v = self.state.plain(v)
                 spec = "" if part.format_spec is None else self.text(self.eval(part.format_spec))
                 if _any_symbolic((v,)):
                     parts.append(v)

@@ -18,7 +18,7 @@ from .build import Build
 from .calls import Calls
 from .captures import Captures
 from .expressions import Expressions
-from .join import Dead, Header, Key, Restart, Variant, describe, is_tensor, join
+from .join import PEEL, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
 from .ranges import SymRange
 from .source import Source
 from .state import Path, Ref, State, Unbound
@@ -165,6 +165,10 @@ class Interpreter(Expressions, Calls):
             self.core.set_debug(self.frame.source.file, outer_node.lineno, outer_node.col_offset + 1, [f.source.name for f in self.frames])
         return value
 
+    def made(self, content: Any) -> Ref:
+        """A list, dict or set of the function, on the path where it stands once the content has been evaluated."""
+        return self.state.new(content)
+
     def path(self) -> Path:
         return Path(self.core.current(), self.state)
 
@@ -270,7 +274,7 @@ class Interpreter(Expressions, Calls):
             raise ValueError(f"not enough values to unpack (expected at least {star + after}, got {len(items)})")
         for t, v in zip(targets[:star], items[:star], strict=True):
             self.assign(t, v)
-        self.assign(targets[star].value, self.state.new(items[star : len(items) - after]))
+        self.assign(targets[star].value, self.made(items[star : len(items) - after]))
         for t, v in zip(targets[star + 1 :], items[len(items) - after :], strict=True):
             self.assign(t, v)
 
@@ -417,12 +421,16 @@ class Interpreter(Expressions, Calls):
         self.resume(([self.path()] if self.alive else []) + loop.breaks)
 
     def runtime_for(self, s: ast.For, iterable: Any, count: Any) -> None:
-        first = self.core.current()
         index: list[int] = []
+        peeled = self.is_peeled(s)
+        zero, breaks = None, []
+        if peeled:
+            zero, breaks = self.first_turn(s, count > 0, lambda: self.assign(s.target, self.element(iterable, 0)))
+        first = self.core.current()
 
         def test() -> Any:
             index.append(self.core.phi("i64"))
-            self.core.add_phi_dim(index[0], first, 0)
+            self.core.add_phi_dim(index[0], first, int(peeled))
             k = integer(self.core.dim(index[0]))
             self.core.set_name(index[0], "turn")
             return SymBool(self.core.compare("lt", dim_of(k), dim_of(count)))
@@ -435,7 +443,48 @@ class Interpreter(Expressions, Calls):
             k = integer(self.core.dim(index[0]))
             self.core.add_phi_dim(index[0], self.core.current(), dim_of(k + 1))
 
-        self.runtime_loop(s, test, begin, advance)
+        self.runtime_loop(s, test, begin, advance, breaks, zero)
+
+    def loop_key(self, s: Any) -> Key:
+        return (*self.site, s.lineno, s.col_offset)
+
+    def is_peeled(self, s: Any) -> bool:
+        return PEEL in self.loop_tables.setdefault(self.loop_key(s), {})
+
+    def first_turn(self, s: Any, condition: Any, begin: Callable[[], None]) -> tuple[Path | None, list[Path]]:
+        """One turn before the loop. Returns the way on which there is no turn at all, and those that broke off."""
+        zero = None
+        if isinstance(condition, SymBool):
+            taken, zero = self.fork(condition)
+            self.enter(taken)
+        elif not condition:
+            return None, []
+        loop = Loop()
+        self.frame.loops.append(loop)
+        self.control += 1
+        self.site.append("first")
+        begin()
+        self.block(s.body)
+        self.site.pop()
+        self.control -= 1
+        self.frame.loops.pop()
+        if self.alive:
+            loop.continues.append(self.path())
+        self.resume(loop.continues)
+        return zero, loop.breaks
+
+    def without_turns(self, s: Any, zero: Path, ends: list[Path]) -> list[Path]:
+        """The way on which a peeled loop has no turn: an error there if a variable of another kind is used later."""
+        if not ends:
+            return [zero]
+        later = {n.id for n in ast.walk(self.frame.source.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and (n.lineno > s.end_lineno or self.frame.loops)}
+        here, there = zero.state.frames[self.frame.number], ends[0].state.frames[self.frame.number]
+        for name in sorted(later & set(here)):
+            if kind_of(here[name]) != kind_of(there.get(name)) and not isinstance(here[name], Unbound):
+                self.enter(zero)
+                self.core.trap(f"the loop at {self.place()} has no turn, so {name} is still {describe(here[name])}, not {describe(there.get(name))}; give it its first value with msvm.ops before the loop")
+                return []
+        return [zero]
 
     def element(self, iterable: Any, k: Any) -> Any:
         if isinstance(iterable, SymRange):
@@ -474,16 +523,29 @@ class Interpreter(Expressions, Calls):
         def test() -> Any:
             return self.truth(self.eval(s.test))
 
-        self.runtime_loop(s, test, lambda: None, lambda: None, loop.breaks)
+        zero, breaks = None, []
+        if self.is_peeled(s):
+            zero, breaks = self.first_turn(s, test(), lambda: None)
+        self.runtime_loop(s, test, lambda: None, lambda: None, loop.breaks + breaks, zero)
 
-    def runtime_loop(self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], breaks: list[Path] | None = None) -> None:
-        key = (*self.site, s.lineno, s.col_offset)
-        header = Header(self.path(), self.loop_tables.setdefault(key, {}), self.core.new_block())
+    def runtime_loop(self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], breaks: list[Path], zero: Path | None) -> None:
+        ends: list[Path] = []
+        loop = Loop()
+        if self.alive:
+            self.turns(s, test, begin, advance, loop, ends)
+        loop.breaks = breaks + loop.breaks
+        if zero is not None:
+            ends = [*self.without_turns(s, zero, ends + loop.breaks), *ends]
+        self.resume(ends)
+        self.after_loop(s, loop)
+
+    def turns(self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], loop: Loop, ends: list[Path]) -> None:
+        """The loop itself. ``ends``: where the test fails."""
+        header = Header(self.path(), self.loop_tables.setdefault(self.loop_key(s), {}), self.core.new_block())
         self.site.append((s.lineno, s.col_offset))
         self.control += 1
         self.state = header.open()
         condition = test()
-        ends: list[Path] = []
         if isinstance(condition, SymBool):
             inside = self.core.new_block()
             out = self.core.new_block()
@@ -493,7 +555,6 @@ class Interpreter(Expressions, Calls):
         elif not condition:
             ends.append(self.path())
             self.alive = False
-        loop = Loop()
         self.frame.loops.append(loop)
         if self.alive:
             begin()
@@ -509,9 +570,6 @@ class Interpreter(Expressions, Calls):
                 self.unsupported(problem)
         self.control -= 1
         self.site.pop()
-        loop.breaks = (breaks or []) + loop.breaks
-        self.resume(ends)
-        self.after_loop(s, loop)
 
 
 def len_of(t: SymTensor) -> Any:

@@ -202,6 +202,10 @@ class Variant:
         self.any_rank = False
 
 
+PEEL: Key = ("the first turn stands before the loop",)
+"""Of loops in which a variable's first value is of another kind than later ones (``total = 0`` before tensors are added)."""
+
+
 class Header:
     """The first block of a loop. ``variants``: what earlier tries found; grows."""
 
@@ -291,6 +295,10 @@ class Header:
             return next((p for k in range(len(begin)) if (p := self._closed((*key, k), name, begin[k], end[k]))), None)
         if isinstance(end, Unbound):
             return f"{name} has no single value at the end of a turn: {end.why}"
+        if kind_of(begin) != kind_of(end) and PEEL not in self.variants and not isinstance(begin, Ref | tuple):
+            self.variants[PEEL] = Variant()
+            self.changed = True
+            return None
         if kind_of(begin) != kind_of(end) or kind_of(begin) not in ("int", "bool", "float", "tensor"):
             return f"{name} begins as {describe(begin)} and is {describe(end)} after a turn of the loop; give it a value of the same kind before the loop"
         self.variants[key] = Variant()
@@ -313,6 +321,10 @@ class Header:
         kind, phi = self.phis[key]
         if isinstance(end, Unbound):
             return f"{name} has no single value at the end of a turn: {end.why}"
+        if kind_of(end) != kind and PEEL not in self.variants:
+            self.variants[PEEL] = Variant()
+            self.changed = True
+            return None
         if kind_of(end) != kind:
             return f"{name} begins as {'an' if kind == 'int' else 'a'} {kind} and is {describe(end)} after a turn of the loop; give it a value of the same kind before the loop"
         if kind == "int":
