@@ -1,6 +1,9 @@
 // A loaded program, as Python sees it.
 #pragma once
+#include <functional>
+
 #include "engines.h"
+#include "options.h"
 
 namespace msvm::python {
 
@@ -16,6 +19,8 @@ class PyExecutable {
   nb::dict metadata() const;
   nb::str jit_info() const;
   void drain_jit();
+  /// Until the JIT has nothing left to do, or so many seconds (negative: without end); whether it has. Signals are served meanwhile.
+  bool wait_compiled(double seconds);
   /// Arrays by position. The GIL is free while it runs.
   nb::list run(nb::list arrays);
   nb::list profile();
@@ -26,12 +31,6 @@ class PyExecutable {
   std::shared_ptr<Executable> executable_;
 };
 
-/// What a program is loaded with.
-struct LoadOptions {
-  int num_threads = 0;
-  int opt = 0;
-  int jit_level = 2;
-};
 /// Verifies, optimises and loads what `read` gives; without the GIL.
 PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOptions& options);
 

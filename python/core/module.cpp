@@ -2,11 +2,13 @@
 #include "builder.h"
 #include "engines.h"
 #include "executable.h"
+#include "options.h"
 
 NB_MODULE(_core, m) {
   using namespace msvm::python;
   m.attr("__version__") = "0.1.0";
   bind_dtypes(m);
+  bind_options(m);
   bind_executable(m);
   bind_engines(m);
   bind_builder(m);

@@ -6,11 +6,14 @@ outputs = m.run({"x": array})           # list of numpy arrays, in the order of 
 """
 
 from . import onnx
-from ._core import __version__
+from ._context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
+from ._core import __version__, memory_stats
 from ._errors import Error, FileError, InputError, LimitError, UnsupportedError, VerificationError
-from ._program import Program, disassemble, load, memory_stats
+from ._program import Program, disassemble, load, save
 
 __all__ = [
+    "GRAPH_MODE",
+    "PYNATIVE_MODE",
     "Error",
     "FileError",
     "InputError",
@@ -20,7 +23,10 @@ __all__ = [
     "VerificationError",
     "__version__",
     "disassemble",
+    "get_context",
     "load",
     "memory_stats",
     "onnx",
+    "save",
+    "set_context",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _context, _core
 from ._errors import FileError, InputError
 
 
@@ -108,22 +108,22 @@ class Program:
         raise InputError(f"the program takes the inputs {', '.join(self.inputs)}; {'; '.join(parts)}")
 
 
-def load(path: str | os.PathLike[str], num_threads: int = 0, opt: int = 0, jit_level: int = 2) -> Program:
-    """Load and verify a ``.msbc`` or ``.msasm`` file. ``num_threads=0`` takes MSVM_NUM_THREADS or all cores; ``opt=1`` optimises it.
+def load(path: str | os.PathLike[str], **options: Any) -> Program:
+    """Load and verify a ``.msbc`` or ``.msasm`` file; options as in the table of ``docs/python.md``.
 
-    ``jit_level``: 0 interprets only, 1 makes native code for all sizes, 2 also for sizes that have settled.
+    Operators stay as the file has them unless ``opt=1`` asks for the optimiser.
     """
-    return Program(_core.load(os.fsencode(path), num_threads, opt, jit_level))
+    return Program(_core.load(os.fsencode(path), _context.options_for("load", options, opt=0)))
+
+
+def save(program: Any, path: str | os.PathLike[str]) -> None:
+    """Write a program, or a jitted function, as ``.msbc``: what ``load`` reads."""
+    write = getattr(program, "save", None)
+    if write is None:
+        raise InputError(f"save takes a Program or a jitted function, found {type(program).__name__}")
+    write(path)
 
 
 def disassemble(path: str | os.PathLike[str]) -> str:
     """The assembly text of a ``.msbc`` or ``.msasm`` file, verified or not; constants above 256 bytes are left out."""
     return _core.disassemble(os.fsencode(path))
-
-
-def memory_stats() -> dict[str, float]:
-    """Bytes of tensors ``in_use`` (results that live count), ``reserved`` and at the ``peak``, over all programs of the process.
-
-    ``fragmentation`` is 1 - live / reserved at the peak.
-    """
-    return _core.memory_stats()
