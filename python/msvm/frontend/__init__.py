@@ -1,0 +1,1 @@
+"""From Python functions to bytecode. ``compile`` reads source; ``values`` is what stands for tensors and sizes meanwhile."""

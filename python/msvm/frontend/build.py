@@ -1,0 +1,69 @@
+"""The program that is being made in this thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import _core
+
+_local = threading.local()
+
+
+class Build:
+    """A builder and what belongs to one program while it is made."""
+
+    def __init__(self, name: str) -> None:
+        self.core = _core.Builder(name)
+        self.constants: dict[Any, Any] = {}
+        """Tensors of the program by what they were made from; keeps the keys' objects alive."""
+        self._names = 0
+        self._symbols: set[str] = set()
+
+    def fresh_name(self, hint: str) -> str:
+        self._names += 1
+        return f"{hint}{self._names}"
+
+    def fresh_symbol_name(self, hint: str) -> str:
+        """``hint`` if no symbol has it yet."""
+        name, k = hint, 1
+        while name in self._symbols:
+            k += 1
+            name = f"{hint}_{k}"
+        self._symbols.add(name)
+        return name
+
+
+def current() -> Build:
+    build = getattr(_local, "build", None)
+    if build is None:
+        raise RuntimeError("no program is being made in this thread")
+    return build  # type: ignore[no-any-return]
+
+
+def building() -> bool:
+    """Whether this thread makes a program: operators then add to it instead of running."""
+    return getattr(_local, "build", None) is not None
+
+
+@contextmanager
+def making(build: Build) -> Iterator[Build]:
+    outer = getattr(_local, "build", None)
+    _local.build = build
+    try:
+        yield build
+    finally:
+        _local.build = outer
+
+
+@contextmanager
+def outside() -> Iterator[None]:
+    """Operators called here run at once, also while a program is made."""
+    outer = getattr(_local, "build", None)
+    _local.build = None
+    try:
+        yield
+    finally:
+        _local.build = outer

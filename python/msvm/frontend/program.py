@@ -1,0 +1,82 @@
+"""The edges of a program: what arguments become inside, and how results come out.
+
+Kinds of leaves, as the dispatcher gives them: ``("tensor", dtype, rank)``, ``("i64",)``, ``("f64",)``, ``("bool",)``, ``("const", value)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _core
+from .._errors import UnsupportedError
+from .build import Build
+from .values import F64, Symbolic, SymBool, SymFloat, SymInt, SymTensor, integer
+
+Kind = tuple[Any, ...]
+
+
+def input_value(build: Build, kind: Kind, name: str, shape: Sequence[Any] | None = None) -> Any:
+    """The next input of the program. Each axis of a tensor is a symbol of its own, but where ``shape`` gives sizes."""
+    core = build.core
+    if kind[0] == "tensor":
+        _, dtype, rank = kind
+        if shape is None:
+            shape = [core.symbol(build.fresh_symbol_name(f"{name}_{axis}")) for axis in range(rank)]
+        t = SymTensor(core.input(name, dtype, list(shape)))
+        core.set_name(t.reg, name)
+        return t
+    if kind[0] == "i64":
+        return integer(core.dim(core.scalar_input(name, "i64")))
+    if kind[0] == "f64":
+        return SymFloat(SymTensor(core.input(name, F64, [])))
+    if kind[0] == "bool":
+        return SymBool(core.scalar_input(name, "bool"))
+    return kind[1]
+
+
+class Results:
+    """Collects the results of a program; ``tree`` says how Python gets them back."""
+
+    def __init__(self, build: Build) -> None:
+        self.build = build
+        self.regs: list[int] = []
+        self.dims: list[Any] = []
+        self.count = 0
+
+    def tree(self, v: Any) -> tuple[Any, ...]:
+        core = self.build.core
+        if isinstance(v, SymTensor):
+            _, dtype, shape = core.type(v.reg)
+            core.output(f"result{self.count}", "tensor", dtype, shape)
+            self.regs.append(v.reg)
+            return self._leaf("leaf")
+        if isinstance(v, SymInt):
+            core.output(f"result{self.count}", "i64")
+            self.dims.append(v.dim)
+            return self._leaf("int")
+        if isinstance(v, SymFloat):
+            core.output(f"result{self.count}", "f64")
+            self.regs.append(core.read(v.tensor.reg, []))
+            return self._leaf("float")
+        if isinstance(v, SymBool):
+            core.output(f"result{self.count}", "bool")
+            self.regs.append(v.reg)
+            return self._leaf("bool")
+        if isinstance(v, Symbolic):
+            raise UnsupportedError(f"a {type(v).__name__} can't be a result")
+        if type(v) in (tuple, list):
+            return (type(v).__name__, [self.tree(x) for x in v])
+        if isinstance(v, tuple) and hasattr(v, "_fields"):
+            raise UnsupportedError("a named tuple can't be a result; return a tuple or a dict")
+        if type(v) is dict:
+            return ("dict", {k: self.tree(x) for k, x in v.items()})
+        return ("const", v)
+
+    def _leaf(self, kind: str) -> tuple[Any, ...]:
+        self.count += 1
+        return (kind, self.count - 1)
+
+    def finish(self) -> _core.Module:
+        self.build.core.ret(self.regs, self.dims)
+        return self.build.core.finish()
