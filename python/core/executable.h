@@ -9,10 +9,13 @@ namespace msvm::python {
 
 class PyExecutable {
  public:
-  PyExecutable(std::shared_ptr<Engine> engine, std::shared_ptr<Executable> executable) : engine_(std::move(engine)), executable_(std::move(executable)) {}
+  PyExecutable(std::shared_ptr<Engine> engine, std::shared_ptr<Executable> executable, LoadOptions options = {})
+      : engine_(std::move(engine)), executable_(std::move(executable)), options_(std::move(options)) {}
 
   Engine& engine() { return *engine_; }
   Executable& executable() { return *executable_; }
+  /// What it was loaded with.
+  const LoadOptions& options() const { return options_; }
   const Function& function() const { return executable_->function(); }
   nb::list names(const std::vector<Param>& list) const;
   nb::list types(const std::vector<Param>& list) const;
@@ -29,6 +32,7 @@ class PyExecutable {
  private:
   std::shared_ptr<Engine> engine_;
   std::shared_ptr<Executable> executable_;
+  const LoadOptions options_;
 };
 
 /// Verifies, optimises and loads what `read` gives; without the GIL.

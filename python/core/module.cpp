@@ -6,6 +6,7 @@
 
 NB_MODULE(_core, m) {
   using namespace msvm::python;
+  nanobind::set_leak_warnings(false);  // dtypes live as long as the process
   m.attr("__version__") = "0.1.0";
   bind_dtypes(m);
   bind_options(m);

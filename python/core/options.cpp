@@ -94,17 +94,22 @@ const char* scope_text(Scope s) { return s == Scope::kEngine ? "engine" : s == S
 
 constexpr std::pair<const char*, Given> kPlaces[] = {{"set_context", kContext}, {"jit", kJit}, {"load", kLoad}};
 
-[[noreturn]] void bad(const Option& o, handle found, std::string_view expected) {
+/// An option at the place where it is given.
+struct At {
+  const Option& option;
+  const std::string& place;
+};
+
+[[noreturn]] void bad(const At& o, handle found) {
   std::string shown = nb::repr(found).c_str();
   if (shown.size() > 80) shown = shown.substr(0, 77) + "...";
-  raise(invalid_argument(fmt::format("{} is {}: {} is possible", o.name, shown, expected)));
+  raise(invalid_argument(fmt::format("{}: {}: expected {}, found {}", o.place, o.option.name, type_text(o.option), shown)));
 }
-[[noreturn]] void bad(const Option& o, handle found) { bad(o, found, type_text(o)); }
 
 // --- values from Python
 
-bool bool_in(const Option& o, handle v) {
-  if (!PyBool_Check(v.ptr())) bad(o, v, "True or False");
+bool bool_in(const At& o, handle v) {
+  if (!PyBool_Check(v.ptr())) bad(o, v);
   return v.ptr() == Py_True;
 }
 
@@ -120,30 +125,30 @@ std::optional<int64_t> index_of(handle v) {
   return i;
 }
 
-int64_t int_in(const Option& o, handle v) {
+int64_t int_in(const At& o, handle v) {
   const auto i = index_of(v);
-  if (!i || static_cast<double>(*i) < o.least || static_cast<double>(*i) > o.most) bad(o, v);
+  if (!i || static_cast<double>(*i) < o.option.least || static_cast<double>(*i) > o.option.most) bad(o, v);
   return *i;
 }
 
-double float_in(const Option& o, handle v) {
+double float_in(const At& o, handle v) {
   if (PyBool_Check(v.ptr()) || !(PyFloat_Check(v.ptr()) || PyIndex_Check(v.ptr()))) bad(o, v);
   const double d = PyFloat_AsDouble(v.ptr());
   if (PyErr_Occurred()) {
     PyErr_Clear();
     bad(o, v);
   }
-  if (!(d >= o.least && d <= o.most)) bad(o, v);
+  if (!(d >= o.option.least && d <= o.option.most)) bad(o, v);
   return d;
 }
 
-std::string text_in(const Option& o, handle v) {
+std::string text_in(const At& o, handle v) {
   std::string s;
   if (!nb::isinstance<nb::str>(v) || !nb::try_cast(v, s)) bad(o, v);
   return s;
 }
 
-std::string path_in(const Option& o, handle v) {
+std::string path_in(const At& o, handle v) {
   nb::bytes path;
   try {
     path = nb::borrow<nb::bytes>(nb::module_::import_("os").attr("fsencode")(v));
@@ -154,7 +159,7 @@ std::string path_in(const Option& o, handle v) {
 }
 
 /// 1 GB is 2^30 bytes, as MindSpore counts.
-int64_t bytes_in(const Option& o, handle v) {
+int64_t bytes_in(const At& o, handle v) {
   if (const auto i = index_of(v)) {
     if (*i < 0) bad(o, v);
     return *i;
@@ -172,15 +177,15 @@ int64_t bytes_in(const Option& o, handle v) {
   bad(o, v);
 }
 
-std::string choice_in(const Option& o, handle v) {
+std::string choice_in(const At& o, handle v) {
   std::string s;
   if (nb::isinstance<nb::str>(v) && nb::try_cast(v, s))
-    for (const std::string& c : o.choices)
+    for (const std::string& c : o.option.choices)
       if (c == s) return s;
   bad(o, v);
 }
 
-std::string level_in(const Option& o, handle v) {
+std::string level_in(const At& o, handle v) {
   static const std::vector<std::string> levels = {"O0", "O1", "O2"};
   if (const auto i = index_of(v); i && *i >= 0 && *i <= 2) return levels[static_cast<size_t>(*i)];
   std::string s;
@@ -190,7 +195,7 @@ std::string level_in(const Option& o, handle v) {
   bad(o, v);
 }
 
-std::vector<int64_t> sizes_in(const Option& o, handle whole, handle v) {
+std::vector<int64_t> sizes_in(const At& o, handle whole, handle v) {
   if (!nb::isinstance<nb::list>(v) && !nb::isinstance<nb::tuple>(v)) bad(o, whole);
   std::vector<int64_t> out;
   for (handle item : v) {
@@ -201,7 +206,7 @@ std::vector<int64_t> sizes_in(const Option& o, handle whole, handle v) {
   return out;
 }
 
-void boundaries_in(const Option& o, handle v, LoadOptions& out) {
+void boundaries_in(const At& o, handle v, LoadOptions& out) {
   out.bucket_boundaries.clear();
   out.named_boundaries.clear();
   if (!nb::isinstance<nb::dict>(v)) {
@@ -224,22 +229,22 @@ void notice_precision(const std::string& precision) {
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) != 0) throw nb::python_error();
 }
 
-void set(const Option& o, handle v, LoadOptions& out) {
-  switch (o.kind) {
-    case Kind::kBool: out.*std::get<Member<bool>>(o.field) = bool_in(o, v); break;
+void set(const At& o, handle v, LoadOptions& out) {
+  switch (o.option.kind) {
+    case Kind::kBool: out.*std::get<Member<bool>>(o.option.field) = bool_in(o, v); break;
     case Kind::kInt: {
       const int64_t i = int_in(o, v);
-      if (const auto* f = std::get_if<Member<int>>(&o.field)) out.**f = static_cast<int>(i);
+      if (const auto* f = std::get_if<Member<int>>(&o.option.field)) out.**f = static_cast<int>(i);
       break;
     }
-    case Kind::kFloat: out.*std::get<Member<double>>(o.field) = float_in(o, v); break;
-    case Kind::kBytes: out.*std::get<Member<int64_t>>(o.field) = bytes_in(o, v); break;
-    case Kind::kText: out.*std::get<Member<std::string>>(o.field) = text_in(o, v); break;
-    case Kind::kPath: out.*std::get<Member<std::string>>(o.field) = path_in(o, v); break;
-    case Kind::kLevel: out.*std::get<Member<std::string>>(o.field) = level_in(o, v); break;
+    case Kind::kFloat: out.*std::get<Member<double>>(o.option.field) = float_in(o, v); break;
+    case Kind::kBytes: out.*std::get<Member<int64_t>>(o.option.field) = bytes_in(o, v); break;
+    case Kind::kText: out.*std::get<Member<std::string>>(o.option.field) = text_in(o, v); break;
+    case Kind::kPath: out.*std::get<Member<std::string>>(o.option.field) = path_in(o, v); break;
+    case Kind::kLevel: out.*std::get<Member<std::string>>(o.option.field) = level_in(o, v); break;
     case Kind::kChoice: {
       const std::string s = choice_in(o, v);
-      if (const auto* f = std::get_if<Member<std::string>>(&o.field)) out.**f = s;
+      if (const auto* f = std::get_if<Member<std::string>>(&o.option.field)) out.**f = s;
       break;
     }
     case Kind::kBoundaries: boundaries_in(o, v, out); break;
@@ -311,7 +316,7 @@ LoadOptions parse(const nb::dict& given, const std::string& place, uint8_t mask,
     if (!nb::isinstance<nb::str>(key) || !nb::try_cast(key, name)) raise(invalid_argument(place + ": names of options are str"));
     const Option& o = find(name, place, mask);
     if (value.is_none()) continue;
-    set(o, value, out);
+    set({o, place}, value, out);
     if (canonical) (*canonical)[o.name] = std::holds_alternative<std::monostate>(o.field) ? nb::borrow(value) : get(o, out);
   }
   notice_precision(out.precision);
@@ -364,6 +369,13 @@ LoadOptions parse_options(const nb::dict& given) {
   LoadOptions o = parse(given, "options", kEverywhere, nullptr);
   unwrap(check(o.jit()));
   return o;
+}
+
+nb::dict options_dict(const LoadOptions& options) {
+  nb::dict d;
+  for (const Option& o : table())
+    if (!std::holds_alternative<std::monostate>(o.field)) d[o.name] = get(o, options);
+  return d;
 }
 
 void bind_options(nb::module_& m) {

@@ -46,6 +46,9 @@ struct LoadOptions {
 /// checked and left out. Raises InputError.
 LoadOptions parse_options(const nb::dict& given);
 
+/// All but those of the front end, each in its one way of writing.
+nb::dict options_dict(const LoadOptions& options);
+
 void bind_options(nb::module_& m);
 
 }  // namespace msvm::python

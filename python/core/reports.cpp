@@ -1,6 +1,9 @@
 #include "reports.h"
 
 #include "builder.h"
+#include "msvm/jit/compile/find_compiler.h"
+#include "msvm/jit/disk/build_id.h"
+#include "msvm/jit/disk/disk_cache.h"
 #include "msvm/jit/scd.h"
 
 namespace msvm::python {
@@ -171,6 +174,7 @@ nb::list scd_list(const VerifiedModule& verified) {
       d["scd"] = t.scd;
       d["reason"] = text(t.reason);
       d["mend"] = text(t.mend);
+      d["text"] = text(to_string(t));
       out.append(d);
     }
   }
@@ -212,6 +216,14 @@ void make_code(PyExecutable& e, const nb::dict& sizes, const nb::dict& ranges, i
   unwrap(status);
 }
 
+/// How many entries there were.
+size_t clear_code_cache() {
+  const auto compiler = jit::find_compiler("");
+  auto cache = jit::DiskCache::open({.folder = {}, .build = jit::code_build(compiler.ok() ? *compiler : std::string()), .create = false});
+  if (!cache.ok() && cache.status().code() == StatusCode::kNotFound) return 0;
+  return unwrap(std::move(cache))->clear();
+}
+
 }  // namespace
 
 void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
@@ -228,6 +240,8 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
       .def("explain", [](PyExecutable& e, int32_t function) { return explain_list(e.executable().explain(function)); }, nb::arg("function") = 0)
       .def("declared_scd", [](PyExecutable& e) { return scd_list(e.executable().verified()); })
       .def("shape_policy", [](PyExecutable& e) { return text(e.executable().shape_policy()); })
+      .def("options", [](PyExecutable& e) { return options_dict(e.options()); })
+      .def("remake_code", [](PyExecutable& e) { e.executable().remake_code(); })
       .def("warm_up", [](PyExecutable& e) {
         nb::gil_scoped_release release;
         e.executable().warm_up();
@@ -236,6 +250,7 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
       .def("write_bundle", [](PyExecutable& e, const nb::bytes& path) { return unwrap(e.executable().write_bundle(path_of(path))); }, nb::arg("path"))
       .def("load_bundle", [](PyExecutable& e, const nb::bytes& path, bool trust_native) { unwrap(e.engine().load_bundle(path_of(path), trust_native)); }, nb::arg("path"),
            nb::arg("trust_native") = false);
+  m.def("clear_code_cache", &clear_code_cache, "Removes the user's compiled code on disk; how many entries.");
   m.def("declared_scd", &scd_of_module, nb::arg("module"), "Declared SCD of a module that needn't be loaded: a dict for each tensor. Raises VerificationError.");
 }
 
