@@ -31,7 +31,7 @@ nb::dlpack::dtype dlpack_of(DType t) {
 
 namespace {
 
-std::array<PyObject*, kNumDTypes> objects;  // live as long as the process
+std::array<PyObject*, kNumDTypes> objects;  // the module keeps them
 
 const char* numpy_name(DType t) { return dtype_info(t).numpy.data(); }  // of literals
 
@@ -63,7 +63,6 @@ void bind_dtypes(nb::module_& m) {
     nb::object o = nb::cast(PyDType{static_cast<DType>(i)});
     objects[static_cast<size_t>(i)] = o.ptr();
     all.append(o);
-    (void)o.release();
   }
   m.attr("DTYPES") = nb::tuple(all);
   m.def("dtype_of_code", [](const std::string& code) {
