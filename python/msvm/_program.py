@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _context, _core
+from . import _context, _core, _registry
 from ._errors import FileError, InputError
 
 
@@ -21,6 +21,11 @@ class Program:
         """Names of the inputs, in order."""
         self.outputs: list[str] = core.output_names()
         """Names of the outputs, in order."""
+        _registry.add(self)
+
+    def executables(self) -> list[_core.Executable]:
+        """The one compiled program behind it, for ``msvm.vm``."""
+        return [self._core]
 
     @property
     def input_types(self) -> dict[str, str]:
@@ -89,6 +94,16 @@ class Program:
         inputs = ", ".join(f"{k}: {t}" for k, t in self.input_types.items())
         outputs = ", ".join(f"{k}: {t}" for k, t in self.output_types.items())
         return f"<msvm.Program ({inputs}) -> ({outputs})>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        def row(kind: str, name: str, declared: str) -> str:
+            return f"<tr><td>{kind}</td><td>{html.escape(name)}</td><td><code>{html.escape(declared)}</code></td></tr>"
+
+        rows = [row("input", *item) for item in self.input_types.items()] + [row("output", *item) for item in self.output_types.items()]
+        name = html.escape(self._core.options()["name"] or self._core.jit_view()["program"] or "Program")
+        return f"<table><caption>{name}</caption><tbody>{''.join(rows)}</tbody></table>"
 
     @staticmethod
     def _array(name: str, value: Any) -> np.ndarray[Any, Any]:

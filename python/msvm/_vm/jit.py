@@ -19,21 +19,31 @@ class JitTable(Table):
     columns = ("program", "region", "runs", "native", "entry", "alias", "tier", "hits", "code_bytes", "came", "compile_ms", "state")
 
 
+_OF_REGION = ("symbols", "runs", "native", "specialised", "scd", "state", "fused", "not_fused")
+_OF_ENTRY = ("alias", "box", "tier", "hits", "code_bytes", "compile_ms")
+_NO_ENTRY: dict[str, Any] = {
+    "name": "",
+    "alias": "",
+    "box": "",
+    "tier": 0,
+    "hits": 0,
+    "code_bytes": 0,
+    "shared": False,
+    "outcome": "",
+    "compile_ms": 0.0,
+}
+
+
 def jit_table(executables: Iterable[_core.Executable]) -> JitTable:
     """Of these programs, in order."""
     rows = JitTable()
     for e in executables:
         view = e.jit_view()
         for r in view["regions"]:
-            of_region = {"program": view["program"], "region": r["name"], "symbols": r["symbols"], "runs": r["runs"], "native": r["native"]}
-            of_region |= {"specialised": r["specialised"], "scd": r["scd"], "state": r["state"], "fused": r["fused"], "not_fused": r["not_fused"]}
-            nothing = {"entry": "", "alias": "", "box": "", "tier": 0, "hits": 0, "code_bytes": 0, "came": "", "compile_ms": 0.0}
-            if not r["entries"]:
-                rows.append(of_region | nothing)
-            for entry in r["entries"]:
+            of_region = {"program": view["program"], "region": r["name"]} | {k: r[k] for k in _OF_REGION}
+            for entry in r["entries"] or [_NO_ENTRY]:
                 came = "shared" if entry["shared"] else entry["outcome"]
-                one = {"entry": entry["name"], "alias": entry["alias"], "box": entry["box"], "tier": entry["tier"], "hits": entry["hits"]}
-                rows.append(of_region | one | {"code_bytes": entry["code_bytes"], "came": came, "compile_ms": entry["compile_ms"]})
+                rows.append(of_region | {"entry": entry["name"], "came": came} | {k: entry[k] for k in _OF_ENTRY})
     return rows
 
 
