@@ -220,10 +220,10 @@ def _filter(it: Any, function: Any, v: Any) -> Any:
 
 
 def _text(it: Any, v: Any = "") -> Any:
-    from .expressions import Text
+    from .expressions import Part, Text
 
     v = _plain(it, v)
-    return Text([v]) if isinstance(v, Symbolic) else str(v)
+    return Text([Part(v, "...")]) if isinstance(v, Symbolic) else str(v)
 
 
 def _print(it: Any, *args: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:

@@ -22,14 +22,13 @@ TRIES = 400
 class Compiled:
     """A program, and what has to be known to call it."""
 
-    def __init__(self, module: _core.Module, tree: Any, captures: Captures, exceptions: list[Any], reports: list[Callable[[], Any]]) -> None:
+    def __init__(self, module: _core.Module, tree: Any, captures: Captures, reports: list[Callable[[], Any]]) -> None:
         self.module = module
         self.tree = tree
         """How results come back (see ``program.Results``)."""
         self.captured_inputs: list[Source] = captures.inputs()
         """Where the inputs before those of the arguments come from."""
         self.guards: list[tuple[Source, Any]] = list(captures.guards.values())
-        self.exceptions = exceptions
         self.reports = reports
 
 
@@ -67,13 +66,12 @@ def _attempt(
     symbols: Callable[[Build], Any] | None,
 ) -> Compiled:
     build = Build(function.__name__)
-    exceptions: list[Any] = []
     with making(build):
         captures.begin(build)
         if symbols is not None:
             shapes = symbols(build)
         leaves = [input_value(build, kind, name, shapes[k] if shapes else None) for k, (kind, name) in enumerate(zip(kinds, names, strict=True))]
-        it = Interpreter(build, captures, loops, exceptions)
+        it = Interpreter(build, captures, loops)
         it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
         arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
         code = function.__code__
@@ -89,7 +87,7 @@ def _attempt(
             module = results.finish()
         else:
             tree, module = ("const", None), build.core.finish()
-    return Compiled(module, tree, captures, exceptions, it.reports)
+    return Compiled(module, tree, captures, it.reports)
 
 
 def _argument(it: Interpreter, v: Any) -> Any:

@@ -36,8 +36,16 @@ _BINARY = {
 _COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 
 
+class Part:
+    """A value in a string, and how it was written."""
+
+    def __init__(self, value: Any, source: str) -> None:
+        self.value = value
+        self.source = source
+
+
 class Text:
-    """A string with parts that are known only when the program runs."""
+    """A string with parts that are known only when the program runs: plain strings and ``Part``."""
 
     def __init__(self, parts: list[Any]) -> None:
         self.parts = parts
@@ -460,7 +468,7 @@ class Expressions(_Base):
                 v = self.state.plain(v)
                 spec = "" if part.format_spec is None else self.text(self.eval(part.format_spec))
                 if _any_symbolic((v,)):
-                    parts.append(v)
+                    parts.append(Part(v, ast.unparse(part.value)))
                     continue
                 if part.conversion > 0:
                     v = {115: str, 114: repr, 97: ascii}[part.conversion](v)
@@ -475,7 +483,7 @@ class Expressions(_Base):
     def text(self, v: Any) -> str:
         """For messages: what isn't known yet is shown as an expression."""
         if isinstance(v, Text):
-            return "".join(p if isinstance(p, str) else str(p) for p in v.parts)
+            return "".join(p if isinstance(p, str) else "{" + p.source + "}" for p in v.parts)
         return str(self.state.plain(v))
 
     def format_percent(self, text: str, values: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _core
-from .._errors import Error, UnsupportedError
+from .._errors import Error, UnsupportedError, mark
 from .build import Build
 from .calls import Calls
 from .captures import Captures
@@ -65,12 +65,11 @@ class Frame:
 
 
 class Interpreter(Expressions, Calls):
-    def __init__(self, build: Build, captures: Captures, loops: dict[Any, dict[Key, Variant]], exceptions: list[Any]) -> None:
+    def __init__(self, build: Build, captures: Captures, loops: dict[Any, dict[Key, Variant]]) -> None:
         self.build = build
         self.core = build.core
         self.captures = captures
         self.loop_tables = loops
-        self.exceptions = exceptions
         self.state = State()
         self.alive = True
         self.frames: list[Frame] = []
@@ -331,8 +330,7 @@ class Interpreter(Expressions, Calls):
 
     def exception_text(self, e: BaseException) -> str:
         """What the program ends with, from which the caller's side makes the exception again."""
-        self.exceptions.append((type(e), e.args))
-        return f"[[python {len(self.exceptions) - 1}]] {type(e).__name__}: {e} ({self.place()})"
+        return f"{mark(type(e), e.args)}{type(e).__name__}: {e} ({self.place()})"
 
     def do_If(self, s: ast.If) -> None:
         condition = self.truth(self.eval(s.test))
