@@ -124,7 +124,6 @@ class _Merge:
 
     def _merged(self, values: list[Any]) -> Any:
         core = current().core
-        first = values[0]
         for v in values:
             if isinstance(v, Unbound):
                 return v
@@ -164,7 +163,10 @@ class _Merge:
             return {k: self.value([v[k] for v in values]) for k in first}
         if type(first) is set and all(v == first for v in values):
             return first
-        return _Mixed(f"the {type(first).__name__} has other elements on each of the ways that meet here; where turns of a loop collect tensors, use msvm.ops.cat")
+        return _Mixed(
+            f"the {type(first).__name__} has other elements on each of the ways that meet here; where turns of a loop collect "
+            f"tensors, use msvm.ops.cat"
+        )
 
     def _converted(self, values: list[Any], convert: Callable[[Any], Any]) -> list[Any]:
         out = []
@@ -300,7 +302,10 @@ class Header:
             self.changed = True
             return None
         if kind_of(begin) != kind_of(end) or kind_of(begin) not in ("int", "bool", "float", "tensor"):
-            return f"{name} begins as {describe(begin)} and is {describe(end)} after a turn of the loop; give it a value of the same kind before the loop"
+            return (
+                f"{name} begins as {describe(begin)} and is {describe(end)} after a turn of the loop; give it a value of the "
+                f"same kind before the loop"
+            )
         self.variants[key] = Variant()
         self.changed = True
         return None
@@ -314,7 +319,10 @@ class Header:
             return next((p for k in begin if (p := self._closed(("heap", number, k), f"the element {k!r}", begin[k], end[k]))), None)
         if type(begin) is type(end) is set and begin == end:
             return None
-        return f"a {type(begin).__name__} gets more or fewer elements with each turn, whose number is known only when the program runs; collect tensors with msvm.ops.cat"
+        return (
+            f"a {type(begin).__name__} gets more or fewer elements with each turn, whose number is known only when the "
+            f"program runs; collect tensors with msvm.ops.cat"
+        )
 
     def _phi_input(self, key: Key, name: str, end: Any) -> str | None:
         core = current().core
@@ -326,7 +334,10 @@ class Header:
             self.changed = True
             return None
         if kind_of(end) != kind:
-            return f"{name} begins as {'an' if kind == 'int' else 'a'} {kind} and is {describe(end)} after a turn of the loop; give it a value of the same kind before the loop"
+            return (
+                f"{name} begins as {'an' if kind == 'int' else 'a'} {kind} and is {describe(end)} after a turn of the loop; "
+                f"give it a value of the same kind before the loop"
+            )
         if kind == "int":
             core.add_phi_dim(phi, core.current(), dim_of(end))
             return None
