@@ -170,6 +170,11 @@ class Expressions(Base):
             return v
         return self.captures.take(v, ("attr", owner, name), name)
 
+    def number_attribute(self, owner: Any, name: str) -> Any:
+        if name in ("value", "real", "numerator") and not isinstance(owner, SymBool):
+            return owner
+        self.unsupported(f"the attribute {name} of a number that is known only when the program runs")
+
     def ev_Subscript(self, node: ast.Subscript) -> Any:
         return self.get_item(self.eval(node.value), self.eval(node.slice))
 

@@ -73,7 +73,8 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, float):
         return a.hex() == b.hex()
     if isinstance(a, int | str | bytes | slice | range | complex):
-        return bool(a == b)
+        equal: bool = a == b
+        return equal
     if isinstance(a, tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     return False

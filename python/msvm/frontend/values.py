@@ -23,6 +23,7 @@ class Symbolic:
     """Base of all values that are known only when the program runs."""
 
     __slots__ = ()
+    __array_ufunc__ = None  # numpy leaves operators to us
 
     def __bool__(self) -> bool:
         raise UnsupportedError(
