@@ -5,6 +5,15 @@ namespace {
 
 using AnyArray = nb::ndarray<nb::ro>;
 
+/// An array of one element for a scalar. The kinds must be those declared: 2.5 isn't an i64, 1 isn't a bool.
+template <class T> Value scalar_in(nb::handle h, const std::string& expected) {
+  T v{};
+  if (nb::cast<int64_t>(h.attr("size")) == 1 && nb::try_cast(h.attr("item")(), v, false)) return v;
+  raise(invalid_argument(expected + ", found an array of dtype " + shown(h, "dtype") + " and shape " + shown(h, "shape")));
+}
+
+}  // namespace
+
 TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine) {
   std::vector<int64_t> shape;
   for (nb::handle d : h.attr("shape")) shape.push_back(nb::cast<int64_t>(d));
@@ -17,13 +26,6 @@ TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine
   return t;
 }
 
-/// An array of one element for a scalar. The kinds must be those declared: 2.5 isn't an i64, 1 isn't a bool.
-template <class T> Value scalar_in(nb::handle h, const std::string& expected) {
-  T v{};
-  if (nb::cast<int64_t>(h.attr("size")) == 1 && nb::try_cast(h.attr("item")(), v, false)) return v;
-  raise(invalid_argument(expected + ", found an array of dtype " + shown(h, "dtype") + " and shape " + shown(h, "shape")));
-}
-
 nb::object strings_out(const TensorValue& t) {
   nb::list items;
   for (int64_t i = 0; i < t.meta.elements(); ++i) items.append(text(t.meta.as<std::string>()[i]));
@@ -31,8 +33,6 @@ nb::object strings_out(const TensorValue& t) {
   for (int64_t d : t.meta.dims()) shape.append(d);
   return nb::module_::import_("numpy").attr("array")(items, nb::arg("dtype") = "object").attr("reshape")(nb::tuple(shape));
 }
-
-}  // namespace
 
 Value value_in(nb::handle h, const Param& p, size_t k, const DimContext& dims, Engine& engine) {
   auto expected = [&] { return "input " + std::to_string(k) + " (" + p.name + "): expected " + to_string(p.type, dims); };

@@ -79,4 +79,5 @@ class Results:
 
     def finish(self) -> _core.Module:
         self.build.core.ret(self.regs, self.dims)
-        return self.build.core.finish()
+        module: _core.Module = self.build.core.finish()
+        return module
