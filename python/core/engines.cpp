@@ -1,5 +1,7 @@
 #include "engines.h"
 
+#include "gil.h"
+
 namespace msvm::python {
 namespace {
 
@@ -22,7 +24,7 @@ std::shared_ptr<Engine> engine_for(int threads) {
 void bind_engines(nb::module_& m) {
   // The engines outlive everything; their JIT threads must not outlive what they use.
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
-    nb::gil_scoped_release release;
+    FreeGil free;
     for (const auto& [threads, engine] : engines()) engine->stop_jit();
   }));
   m.def("memory_stats", [] {

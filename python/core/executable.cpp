@@ -6,6 +6,7 @@
 #include "msvm/bytecode/text.h"
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/optimizer.h"
+#include "run.h"
 #include "values.h"
 
 namespace msvm::python {
@@ -38,21 +39,17 @@ nb::dict PyExecutable::metadata() const {
 
 nb::str PyExecutable::jit_info() const { return text(to_text(executable_->jit_view())); }
 void PyExecutable::drain_jit() {
-  nb::gil_scoped_release release;
+  FreeGil free;
   engine_->drain_jit();
 }
 
 nb::list PyExecutable::run(nb::list arrays) {
   std::vector<Value> inputs;
   for (size_t k = 0; k < arrays.size() && k < function().inputs.size(); ++k) inputs.push_back(value_in(arrays[k], function().inputs[k], k, executable_->dims(), *engine_));
-  std::optional<Result<std::vector<Value>>> result;
-  {
-    nb::gil_scoped_release release;
-    result.emplace(executable_->run(inputs));
-  }
-  if (!result->ok()) raise(result->status());
+  std::vector<Value> results;
+  unwrap(run_without_gil(*executable_, inputs, results));
   nb::list out;
-  for (Value& v : **result) out.append(value_out(v));
+  for (Value& v : results) out.append(value_out(v));
   return out;
 }
 
@@ -99,7 +96,7 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   auto engine = engine_for(options.num_threads);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
   {
-    nb::gil_scoped_release release;
+    FreeGil free;
     auto module = read();
     if (module.ok()) {
       auto verified = verify_and_optimize(std::move(*module), {.level = options.opt});
@@ -138,7 +135,7 @@ void bind_executable(nb::module_& m) {
         const std::string p = path_of(path);
         Status s;
         {
-          nb::gil_scoped_release release;
+          FreeGil free;
           s = write_module_file(e.executable().module(), p);
         }
         if (!s.ok()) raise(s);

@@ -1,7 +1,9 @@
 // The compiled part of the package: thin bindings.
 #include "builder.h"
+#include "custom.h"
 #include "engines.h"
 #include "executable.h"
+#include "run.h"
 
 NB_MODULE(_core, m) {
   using namespace msvm::python;
@@ -10,4 +12,6 @@ NB_MODULE(_core, m) {
   bind_executable(m);
   bind_engines(m);
   bind_builder(m);
+  bind_run(m);
+  bind_custom(m);
 }

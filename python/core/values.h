@@ -9,5 +9,7 @@ namespace msvm::python {
 Value value_in(nb::handle h, const Param& p, size_t k, const DimContext& dims, Engine& engine);
 /// Arrays own their memory.
 nb::object value_out(Value& v);
+/// An array of objects.
+nb::object strings_out(const TensorMeta& t);
 
 }  // namespace msvm::python
