@@ -1,9 +1,11 @@
 // The compiled part of the package: thin bindings.
 #include "builder.h"
+#include "custom.h"
 #include "engines.h"
 #include "executable.h"
 #include "mutable.h"
 #include "options.h"
+#include "run.h"
 #include "tensor.h"
 
 NB_MODULE(_core, m) {
@@ -17,4 +19,6 @@ NB_MODULE(_core, m) {
   bind_builder(m);
   bind_mutable(m);
   bind_tensor(m);
+  bind_run(m);
+  bind_custom(m);
 }
