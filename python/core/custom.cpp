@@ -19,7 +19,10 @@ class Held {
  public:
   explicit Held(nb::object o) : object_(std::move(o)) { all().insert(this); }
   ~Held() {
-    if (!Py_IsInitialized()) return (void)object_.release();
+    if (interpreter_ends()) {
+      (void)object_.release();
+      return;
+    }
     HoldGil gil;
     all().erase(this);
     object_.reset();

@@ -9,7 +9,6 @@ namespace msvm::python {
 Value value_in(nb::handle h, const Param& p, size_t k, const DimContext& dims, Engine& engine);
 /// A numpy array of str; `expected` begins the message if it isn't one.
 TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine);
-/// A numpy array of dtype object.
 /// Arrays own their memory.
 nb::object value_out(Value& v);
 /// An array of objects.
