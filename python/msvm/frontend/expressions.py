@@ -49,9 +49,11 @@ _COMPARE: dict[type, Any] = {
 class Part:
     """A value in a string, and how it was written."""
 
-    def __init__(self, value: Any, source: str) -> None:
+    def __init__(self, value: Any, source: str, conversion: str = "", spec: str = "") -> None:
         self.value = value
         self.source = source
+        self.conversion = conversion
+        self.spec = spec
 
 
 class Text:
@@ -513,7 +515,7 @@ class Expressions(Base):
                 v = self.state.plain(v)
                 spec = "" if part.format_spec is None else self.text(self.eval(part.format_spec))
                 if _any_symbolic((v,)):
-                    parts.append(Part(v, ast.unparse(part.value)))
+                    parts.append(Part(v, ast.unparse(part.value), chr(part.conversion) if part.conversion > 0 else "", spec))
                     continue
                 if part.conversion > 0:
                     v = {115: str, 114: repr, 97: ascii}[part.conversion](v)
