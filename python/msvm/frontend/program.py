@@ -35,6 +35,11 @@ def input_value(build: Build, kind: Kind, name: str, shape: Sequence[Any] | None
     return kind[1]
 
 
+def sources(kinds: Sequence[Kind]) -> list[tuple[Any, ...]]:
+    """Where a program's inputs come from: the leaves of a call's arguments that aren't constants."""
+    return [("leaf", k) for k, kind in enumerate(kinds) if kind[0] != "const"]
+
+
 class Results:
     """Collects the results of a program; ``tree`` says how Python gets them back."""
 
