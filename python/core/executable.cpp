@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "builder.h"
+#include "gil.h"
 #include "importers/onnx/import.h"
 #include "msvm/bytecode/file.h"
 #include "msvm/bytecode/text.h"

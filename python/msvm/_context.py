@@ -16,7 +16,7 @@ _lock = threading.Lock()
 _given: Mapping[str, Any] = {}  # replaced as a whole, never changed
 _defaults: Final = {o["name"]: o["default"] for o in _core.OPTIONS if "set_context" in o["given"]}
 _of_jit: Final = frozenset(o["name"] for o in _core.OPTIONS if "jit" in o["given"])
-_of_engine: Final = frozenset(o["name"] for o in _core.OPTIONS if o["scope"] == "engine" and "jit" in o["given"])
+_of_engine: Final = frozenset(o["name"] for o in _core.OPTIONS if o["applies"] == "engine" and "jit" in o["given"])
 
 epoch = 0
 """Grows with every change: what was compiled under another number may have other options."""
