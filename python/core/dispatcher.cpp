@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "arguments.h"
@@ -20,6 +21,7 @@ struct Dispatcher {
   nb::object names;      // tuple
   nb::object miss, warn, on_error;
   nb::object name, doc;
+  nb::object inside, bypass;  // callables that serve while this thread makes a program, and always; null: none
   size_t burn_limit = 8;
   std::map<std::pair<uint32_t, uint32_t>, std::set<int64_t>> seen;  // ints that were constants, by leaf
   std::set<uint32_t> warned;
@@ -43,6 +45,8 @@ Dispatcher& self_of(PyObject* o) {
   }
   return *d;
 }
+
+thread_local bool building = false;  // a program is being made: operators add to it
 
 /// Runs f with C++ exceptions turned into Python's.
 template <class T, class F> T guarded(T failed, F f) noexcept {
@@ -113,16 +117,16 @@ void forget_leaves(Scratch& s) {
   std::swap(keep, s.keep);
 }
 
-/// Counts the values of ints that are constants; true if some of them are inputs from now on.
+/// Counts the values of ints and floats that are constants; true if some of them are inputs from now on.
 bool count_ints(Dispatcher& d, const Scratch& s, const std::vector<Place>& places, std::vector<Place>& turned) {
   for (size_t k = 0; k < s.leaves.size(); ++k) {
     const Leaf& l = s.leaves[k];
-    if (l.kind != LeafKind::kConst || !PyLong_CheckExact(l.object)) continue;
+    if (l.kind != LeafKind::kConst || !(PyLong_CheckExact(l.object) || PyFloat_CheckExact(l.object))) continue;
     const Place at = places[k];
     Parameter& p = d.parameters.all[at.parameter];
     if (p.is_static || p.size || std::find(p.constant.begin(), p.constant.end(), at.ordinal) != p.constant.end()) continue;
     int overflow = 0;
-    const int64_t v = PyLong_AsLongLongAndOverflow(l.object, &overflow);
+    const int64_t v = PyFloat_CheckExact(l.object) ? std::bit_cast<int64_t>(PyFloat_AS_DOUBLE(l.object)) : PyLong_AsLongLongAndOverflow(l.object, &overflow);
     if (overflow) continue;
     auto& values = d.seen[{at.parameter, at.ordinal}];
     if (values.size() <= d.burn_limit) values.insert(v);
@@ -207,12 +211,14 @@ nb::object find_or_compile(Dispatcher& d, Scratch& s) {
 PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keyword_names) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     Dispatcher& d = self_of(self);
+    const nb::object other = d.bypass.is_valid() ? d.bypass : building ? d.inside : nb::object();
+    if (other.is_valid()) return PyObject_Vectorcall(other.ptr(), args, nargsf & ~PY_VECTORCALL_ARGUMENTS_OFFSET, keyword_names);
     Borrowed borrowed;
     Scratch& s = *borrowed;
     d.parameters.bind(s, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)), keyword_names);
     nb::object entry = find_or_compile(d, s);
     PyEntry& e = *nb::inst_ptr<PyEntry>(entry);
-    const Status status = run_without_gil(*nb::inst_ptr<PyExecutable>(e.executable), s.inputs, s.results);
+    const Status status = run_without_gil(nb::inst_ptr<PyExecutable>(e.executable)->executable(), s.inputs, s.results);
     if (!status.ok()) raise_failure(d, entry, status);
     return e.give_outputs(s).release().ptr();
   });
@@ -304,7 +310,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(o->dict);
   if (!o->d) return 0;
-  for (const nb::object* p : {&o->d->names, &o->d->miss, &o->d->warn, &o->d->on_error, &o->d->name, &o->d->doc}) Py_VISIT(p->ptr());
+  for (const nb::object* p : {&o->d->names, &o->d->miss, &o->d->warn, &o->d->on_error, &o->d->name, &o->d->doc, &o->d->inside, &o->d->bypass}) Py_VISIT(p->ptr());
   for (const nb::object& p : o->d->parameters.defaults) Py_VISIT(p.ptr());
   return o->d->table.visit(visit, arg);
 }
@@ -317,6 +323,8 @@ int clear(PyObject* self) {
   o->d->miss = nb::none();
   o->d->warn = nb::none();
   o->d->on_error = nb::none();
+  o->d->inside.reset();
+  o->d->bypass.reset();
   for (nb::object& p : o->d->parameters.defaults) p.reset();
   return 0;
 }
@@ -396,6 +404,19 @@ PyObject* get_misses(PyObject* self, void*) noexcept {
   return guarded<PyObject*>(nullptr, [&] { return PyLong_FromUnsignedLongLong(self_of(self).misses); });
 }
 
+template <nb::object Dispatcher::* member> PyObject* callable_getter(PyObject* self, void*) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    const nb::object& o = self_of(self).*member;
+    return Py_NewRef(o.is_valid() ? o.ptr() : Py_None);
+  });
+}
+template <nb::object Dispatcher::* member> int callable_setter(PyObject* self, PyObject* value, void*) noexcept {
+  return guarded<int>(-1, [&] {
+    self_of(self).*member = value && value != Py_None ? nb::borrow(value) : nb::object();
+    return 0;
+  });
+}
+
 PyMethodDef methods[] = {
     {"entries", entries, METH_NOARGS, "The entries, the one used last first."},
     {"clear", forget, METH_NOARGS, "Forgets all entries."},
@@ -408,6 +429,8 @@ PyMethodDef methods[] = {
 PyGetSetDef properties[] = {{"parameters", object_getter<nb::object, &Dispatcher::names>, nullptr, "Names.", nullptr},
                             {"name", object_getter<nb::object, &Dispatcher::name>, nullptr, nullptr, nullptr},
                             {"misses", get_misses, nullptr, "How often Python was asked for a program.", nullptr},
+                            {"inside", callable_getter<&Dispatcher::inside>, callable_setter<&Dispatcher::inside>, "What is called instead while this thread makes a program; None: nothing.", nullptr},
+                            {"bypass", callable_getter<&Dispatcher::bypass>, callable_setter<&Dispatcher::bypass>, "What is called instead, always; None: nothing.", nullptr},
                             {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
@@ -450,6 +473,7 @@ void bind_dispatcher(nb::module_& m) {
   nb::object type = nb::steal(PyType_FromSpec(&spec));
   if (!type.is_valid()) throw nb::python_error();
   m.attr("Dispatcher") = type;
+  m.def("set_building", [](bool now) { return std::exchange(building, now); }, nb::arg("now"), "Whether this thread makes a program; returns what was said before.");
 }
 
 }  // namespace msvm::python

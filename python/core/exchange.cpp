@@ -241,7 +241,7 @@ TensorValue take_array(nb::handle array, const ArrayView& v, bool& writable) {
   switch (v.use) {
     case ArrayUse::kInPlace: return owned_by(v.meta, is_ndarray(array.ptr()) ? array : nb::handle(v.keep));
     case ArrayUse::kCopy: return take_array(dense_copy(array.ptr()), writable);
-    case ArrayUse::kStrings: writable = false; return strings_in(array, "Tensor: expected an array of numbers, bool or str", *engine_for(0));
+    case ArrayUse::kStrings: writable = false; return strings_in(array, "Tensor: expected an array of numbers, bool or str", *engine_for());
     case ArrayUse::kUnsupported: break;
   }
   raise_unsupported(array.ptr(), "Tensor");
@@ -269,7 +269,7 @@ TensorValue take_dlpack(nb::handle source, bool& writable) {
 }
 
 nb::object array_of(const TensorValue& t, bool writable) {
-  if (t.meta.dtype == DType::kString) return strings_out(t);
+  if (t.meta.dtype == DType::kString) return strings_out(t.meta);
   size_t shape[kMaxRank];
   for (size_t i = 0; i < t.meta.rank; ++i) shape[i] = static_cast<size_t>(t.meta.shape[i]);
   static std::byte empty;

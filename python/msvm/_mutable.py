@@ -17,30 +17,35 @@ def mutable(value: Any, name: str | None = None) -> Mutable:
     return Mutable(value, name)
 
 
-def _symbolic(op: str, a: Any, b: Any) -> Mutable:
+_OPERATORS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "floordiv": operator.floordiv}
+
+
+def _symbolic(op: str, a: Any, b: Any) -> Any:
+    if hasattr(a, "dim") or hasattr(b, "dim"):  # sizes of a program that is being made
+        return _OPERATORS[op](a, b)
     x = a if isinstance(a, Mutable) else Mutable(operator.index(a))
     y = b if isinstance(b, Mutable) else operator.index(b)
-    result = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "floordiv": operator.floordiv}[op](x, y)
+    result = _OPERATORS[op](x, y)
     assert isinstance(result, Mutable)
     return result
 
 
-def symbolic_add(a: Any, b: Any) -> Mutable:
+def symbolic_add(a: Any, b: Any) -> Any:
     """``a + b`` of sizes, kept as an expression, for plain ints too."""
     return _symbolic("add", a, b)
 
 
-def symbolic_sub(a: Any, b: Any) -> Mutable:
+def symbolic_sub(a: Any, b: Any) -> Any:
     """``a - b`` of sizes, kept as an expression, for plain ints too."""
     return _symbolic("sub", a, b)
 
 
-def symbolic_mul(a: Any, b: Any) -> Mutable:
+def symbolic_mul(a: Any, b: Any) -> Any:
     """``a * b`` of sizes, kept as an expression, for plain ints too."""
     return _symbolic("mul", a, b)
 
 
-def symbolic_floordiv(a: Any, b: Any) -> Mutable:
+def symbolic_floordiv(a: Any, b: Any) -> Any:
     """``a // b`` of sizes, kept as an expression, for plain ints too. ``ZeroDivisionError`` if ``b`` is 0."""
     return _symbolic("floordiv", a, b)
 

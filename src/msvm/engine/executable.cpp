@@ -65,7 +65,7 @@ const std::vector<Function>& Executable::functions() const { return impl_->progr
 const DimContext& Executable::dims() const { return *impl_->program->module().dims; }
 const std::map<std::string, std::string>& Executable::metadata() const { return impl_->program->module().metadata; }
 
-Status Executable::run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function) {
+Status Executable::run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function, RunControl* control) {
   if (function < 0 || static_cast<size_t>(function) >= functions().size()) return invalid_argument(fmt::format("there is no function {}", function));
   const Function& f = this->function(function);
   std::vector<Value> dense;  // strided inputs become dense once, at the border
@@ -87,7 +87,7 @@ Status Executable::run(std::span<const Value> inputs, std::vector<Value>& result
   const bool watched = native && !native->asked(function);
   const auto begin = watched ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   PooledSession* s = impl_->take();
-  Status status = s->session.run(function, dense.empty() ? inputs : dense, results);
+  Status status = s->session.run(function, dense.empty() ? inputs : dense, results, control);
   impl_->give(s, function);
   if (watched) native->function_ran(function, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
   return status;
@@ -143,6 +143,9 @@ void Executable::warm_up() {
 Status Executable::make_code(const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges, int32_t function) {
   if (!impl_->native) return unsupported("no code is made at jit_level 0");
   return impl_->native->make(function, sizes, ranges);
+}
+void Executable::remake_code() {
+  if (impl_->native) impl_->native->retire_all();
 }
 Result<size_t> Executable::write_bundle(const std::string& path) const {
   if (!impl_->native) return unsupported("there is no code at jit_level 0");
