@@ -150,6 +150,10 @@ class Entry:
     def calls(self) -> int: ...
 
 class Dispatcher:
+    __name__: str
+    __qualname__: str
+    inside: Callable[..., Any] | None
+    bypass: Callable[..., Any] | None
     def __init__(
         self,
         miss: Callable[[Signature], Any],
@@ -182,6 +186,8 @@ class Dispatcher:
     def entry_for(self, *args: Any, **kwargs: Any) -> Entry: ...
     def find_entry(self, *args: Any, **kwargs: Any) -> Entry | None: ...
     def signature(self, *args: Any, **kwargs: Any) -> Signature: ...
+
+def set_building(now: bool) -> bool: ...
 
 class Module:
     def disassemble(self) -> str: ...

@@ -308,6 +308,30 @@ def test_ints_with_too_many_values():
     assert m.call(x, True)[1] == 0 and m.call(x, 2**70)[1] == 0  # no ints of 64 bits: as before
 
 
+def test_floats_with_too_many_values():
+    m = Made("a b", burn_limit=2)
+    x = np.zeros(1, np.float32)
+    assert [m.call(x, v)[0].item() for v in (0.5, 1.5, 2.5, 3.5, 0.5, -1.0)] == [0, 0, 2.5, 3.5, 0.5, -1]
+    assert m.kinds == [["tensor", "const"]] * 2 + [["tensor", "f64"]] and m.warnings == ["b"]
+
+
+def test_what_is_called_instead():
+    d = Dispatcher(lambda s: constant_entry("run"), ["a", "b"], defaults=(2,))
+    d.inside = lambda *args, **kwargs: ("inside", args, kwargs)
+    assert d(1) == "run" and _core.set_building(True) is False
+    try:
+        assert d(1, b=3) == ("inside", (1,), {"b": 3})
+        d.bypass = lambda *args: ("bypass", args)
+        assert d(1) == ("bypass", (1,))
+        d.inside = d.bypass = None
+        assert d(1) == "run" and d.inside is None and d.bypass is None
+    finally:
+        assert _core.set_building(False) is True
+    d.bypass = lambda a: 1 / a
+    with pytest.raises(ZeroDivisionError):
+        d(0)
+
+
 def test_ints_that_must_stay_constants():
     m = Made("a n", burn_limit=2)
     made = m.miss
