@@ -3,14 +3,18 @@
 import copy
 import gc
 import inspect
+import subprocess
+import sys
 import threading
 import weakref
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from msvm._core import Dispatcher, Entry, Mutable, Tensor
+from programs import FOREVER
 
 import msvm
 from msvm import _core
@@ -681,6 +685,83 @@ def test_lists_that_change_meanwhile():
     finally:
         stop.set()
         thread.join()
+
+
+def test_memory_stays_flat():
+    m = Made("a b c")
+    x, t, n, words = np.zeros(100, np.float32), Tensor(np.zeros(100, np.float32)), Mutable(3), ["const"]
+
+    def work(times):
+        for _ in range(times):
+            m.call(x[::2], [t.asnumpy()[::2], n], c={"k": words})
+
+    def resident() -> int:
+        with open("/proc/self/statm") as f:  # noqa: PTH123
+            return int(f.read().split()[1]) * 4096
+
+    work(500)
+    before, counts = resident(), [sys.getrefcount(v) for v in (x, t, n, words)]
+    work(10000)
+    assert resident() - before < 4 << 20
+    assert [sys.getrefcount(v) for v in (x, t, n, words)] == counts
+
+
+def in_a_process(code: str) -> int:
+    where = next(p for p in sys.path if p.endswith("release/python"))
+    begin = f"import sys; sys.path[:0] = [{where!r}, {str(Path(__file__).parent)!r}]\n"
+    return subprocess.run([sys.executable, "-c", begin + code], timeout=60, check=False).returncode
+
+
+LATE = """
+import threading, time, numpy as np, msvm
+from msvm._core import Dispatcher, Entry, Mutable, Tensor, load
+load_path = {path!r}
+forever = load(load_path.encode())
+forever.set_limits(0, 0, {seconds})
+call = Dispatcher(lambda s: Entry(forever, [("leaf", 0)], [], ("int", 0)), ["i"])
+
+def work():
+    while True:
+        try:
+            call(Mutable(1))
+        except msvm.LimitError:
+            pass
+
+class Late:
+    def __del__(self):
+        time.sleep(0.2)  # runs end while the interpreter ends
+
+sys.late = Late()
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0002, 0.02, 0.15])
+def test_the_process_ends_while_calls_return(tmp_path, seconds):
+    path = tmp_path / "forever.msasm"
+    path.write_text(FOREVER)
+    for _ in range(3):
+        assert in_a_process(LATE.format(path=str(path), seconds=seconds)) == 0
+
+
+def test_a_forked_child_calls(tmp_path):
+    assert (
+        in_a_process("""
+import os, numpy as np
+from test_dispatcher import Made
+m = Made("a b")
+x = np.ones(50000, np.float32)
+assert m.call(x, x)[0].tolist()[0] == 2
+pid = os.fork()
+if pid == 0:
+    ok = m.call(x, x)[0].tolist()[0] == 2 and m.call(x, 0)[1] == 0
+    os._exit(0 if ok else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+""")
+        == 0
+    )
 
 
 def test_strings_are_tensors():
