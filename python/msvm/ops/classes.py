@@ -349,6 +349,6 @@ _TABLE: dict[str, tuple[Callable[..., Any], dict[str, str | None] | str]] = {
 }
 
 FORMS: dict[str, Form] = {
-    name: Form(name, function, {k: None for k in attributes.split()} if isinstance(attributes, str) else attributes)
+    name: Form(name, function, dict.fromkeys(attributes.split()) if isinstance(attributes, str) else attributes)
     for name, (function, attributes) in _TABLE.items()
 }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._errors import InputError
-from ..frontend.values import BOOL, DTYPE, F32, F64, I64, SymInt, SymTensor, as_tensor, emit
+from ..frontend.values import BOOL, DTYPE, I64, SymInt, SymTensor, as_tensor, emit
 from ._op import Op, op
 from ._promote import as_dtype, floating, promoted, result_dtype, tensor, weak_kind
 
@@ -428,7 +427,7 @@ def fmod(input: Any, other: Any) -> Any:
     return emit("Mod", _number_pair("fmod", input, other), fmod=1)
 
 
-_POW_DTYPES = "float64 float32 float16 bfloat16 int32 int64".split()
+_POW_DTYPES = ["float64", "float32", "float16", "bfloat16", "int32", "int64"]
 
 
 @op

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from .._errors import InputError
 from ..frontend import values as v
 from ..frontend.values import BOOL, DTYPE, F32, I64, SymTensor, as_tensor, emit

@@ -13,7 +13,7 @@ from ._op import op
 from ._promote import floating, promoted, tensor
 from ._shape import axes_of, axis_of, check, product, same
 
-_PRODUCTS = "float64 float32 float16 bfloat16 int32 int64 uint32 uint64".split()
+_PRODUCTS = ["float64", "float32", "float16", "bfloat16", "int32", "int64", "uint32", "uint64"]
 
 
 def _in_product_dtype(operator: str, tensors: list[SymTensor], **attrs: Any) -> SymTensor:

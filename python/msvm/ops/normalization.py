@@ -6,7 +6,6 @@ from typing import Any
 
 from .. import _core
 from .._errors import InputError
-
 from ..frontend.values import SymTensor, as_tensor, emit
 from ._op import op
 from ._promote import floating, tensor

@@ -289,7 +289,7 @@ def count_nonzero(
 @op(static=("ord", *STATIC))
 def norm(
     A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, keepdims: bool = False
-) -> Any:  # noqa: N803
+) -> Any:
     """Norm of vectors, along an axis (of all elements if None): 2 unless ``ord`` says 1, 0, inf, -inf or another p; "fro" over two axes.
 
     ``A``: any shape; integers become float32. ONNX ``ReduceL1``, ``ReduceL2``.
