@@ -269,7 +269,7 @@ TensorValue take_dlpack(nb::handle source, bool& writable) {
 }
 
 nb::object array_of(const TensorValue& t, bool writable) {
-  if (t.meta.dtype == DType::kString) return strings_out(t);
+  if (t.meta.dtype == DType::kString) return strings_out(t.meta);
   size_t shape[kMaxRank];
   for (size_t i = 0; i < t.meta.rank; ++i) shape[i] = static_cast<size_t>(t.meta.shape[i]);
   static std::byte empty;

@@ -26,11 +26,11 @@ TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine
   return t;
 }
 
-nb::object strings_out(const TensorValue& t) {
+nb::object strings_out(const TensorMeta& t) {
   nb::list items;
-  for (int64_t i = 0; i < t.meta.elements(); ++i) items.append(text(t.meta.as<std::string>()[i]));
+  for (int64_t i = 0; i < t.elements(); ++i) items.append(text(t.as<std::string>()[i]));
   nb::list shape;
-  for (int64_t d : t.meta.dims()) shape.append(d);
+  for (int64_t d : t.dims()) shape.append(d);
   return nb::module_::import_("numpy").attr("array")(items, nb::arg("dtype") = "object").attr("reshape")(nb::tuple(shape));
 }
 
@@ -65,7 +65,7 @@ nb::object value_out(Value& v) {
   if (auto* d = std::get_if<double>(&v)) return nb::cast(*d);
   if (auto* b = std::get_if<bool>(&v)) return nb::cast(*b);
   auto& t = std::get<TensorValue>(v);
-  if (t.meta.dtype == DType::kString) return strings_out(t);
+  if (t.meta.dtype == DType::kString) return strings_out(t.meta);
   size_t shape[kMaxRank];
   for (size_t i = 0; i < t.meta.rank; ++i) shape[i] = static_cast<size_t>(t.meta.shape[i]);
   static std::byte empty;

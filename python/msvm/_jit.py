@@ -13,6 +13,8 @@ from typing import Any
 from . import _context, _core, _registry
 from ._errors import InputError, UnsupportedError
 from ._mutable import Symbol
+from .frontend.program import sources
+from .ops._op import parameters_of
 
 BURN_LIMIT = 8
 """Values of one plain int that get programs of their own; then it becomes an input."""
@@ -22,17 +24,16 @@ class JitFunction(_core.Dispatcher):
     """A function that runs as a program. Call it as the function it was made of; it may be called from many threads at once."""
 
     def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
-        signature = inspect.signature(function)
-        for p in signature.parameters.values():
+        for p in inspect.signature(function, follow_wrapped=False).parameters.values():
             if p.kind is p.VAR_KEYWORD:
                 raise UnsupportedError(f"jit: {function.__qualname__} takes **{p.name}; name its parameters")
-        self.__msvm_function__ = function
         functools.update_wrapper(self, function)
+        super().__init__(self._miss, burn_limit=BURN_LIMIT, warn=self._warn, doc=function.__doc__, **parameters_of(function))
+        self.__msvm_function__ = function
         self.options = options
-        self._checked = _context.options_for("jit", options)
+        _context.options_for("jit", options)
         self._declared = _Declared(function, options.get("input_signature"))
         self._programs: list[_Program] = []
-        super().__init__(self._miss, signature, name=function.__qualname__, burn_limit=BURN_LIMIT, warn=self._warn)
         _functions.add(self)
         self._follow_mode()
         _registry.add(self)
@@ -42,14 +43,13 @@ class JitFunction(_core.Dispatcher):
     def _miss(self, signature: Any) -> _core.Entry:
         from .frontend.compile import compile_function
 
-        names = leaf_names(signature)
         shapes = self._declared.check(signature)
-        compiled = compile_function(self.__msvm_function__, signature.kinds, names, signature.rebuild, symbols=shapes)
+        compiled = compile_function(self.__msvm_function__, signature.kinds, signature.names, rebuilder(signature), symbols=shapes)
         options = _context.options_for("jit", self.options)
         options.pop("input_signature", None)
         options.setdefault("name", self.__name__)
         executable = _core.load_module(compiled.module, options)
-        entry = _core.Entry(executable, compiled.captured_inputs + leaf_sources(signature.kinds), compiled.guards, compiled.tree)
+        entry = _core.Entry(executable, compiled.captured_inputs + sources(signature.kinds), compiled.guards, compiled.tree)
         self._programs.append(_Program(executable, signature, compiled))
         for report in compiled.reports:
             report(self, signature)
@@ -135,40 +135,17 @@ class _Program:
 _functions: weakref.WeakSet[JitFunction] = weakref.WeakSet()
 
 
-def follow_mode() -> None:
-    """After the context's mode has changed."""
+def _follow_mode() -> None:
     for f in list(_functions):
         f._follow_mode()
 
 
-def leaf_names(signature: Any) -> list[str]:
-    """For each leaf of the arguments: ``x``, or ``sizes_1`` within a sequence."""
-    kinds = signature.kinds
-    names = [""] * len(kinds)
-
-    def name(v: Any, at: str) -> None:
-        if isinstance(v, _Place):
-            names[v.index] = at
-        elif isinstance(v, tuple | list):
-            for k, x in enumerate(v):
-                name(x, f"{at}_{k}")
-        elif isinstance(v, dict):
-            for k, x in v.items():
-                name(x, f"{at}_{k}" if str(k).isidentifier() else at)
-
-    for parameter, v in signature.rebuild([_Place(k) for k in range(len(kinds))]).items():
-        name(v, parameter)
-    return names
+_context.on_change(_follow_mode)
 
 
-class _Place:
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
-def leaf_sources(kinds: Any) -> list[tuple[Any, ...]]:
-    """Where a program's inputs come from, as far as they are leaves of the arguments."""
-    return [("leaf", k) for k, kind in enumerate(kinds) if kind[0] != "const"]
+def rebuilder(signature: Any) -> Callable[[list[Any]], dict[str, Any]]:
+    """Values for the leaves -> arguments by parameter."""
+    return lambda leaves: dict(zip(signature.parameters, signature.rebuild(leaves), strict=True))
 
 
 class _Declared:
@@ -228,7 +205,7 @@ def declared_scd(function: Any, signature: Any, declared: _Declared) -> list[dic
     from .frontend.compile import compile_function
     from .frontend.values import CapturedInt
 
-    names = leaf_names(signature)
+    names = signature.names
     kinds: list[Any] = []
     for kind, name in zip(signature.kinds, names, strict=True):
         kinds.append(("const", CapturedInt(kind[1], name)) if kind[0] == "const" and type(kind[1]) is int else kind)
@@ -245,7 +222,7 @@ def declared_scd(function: Any, signature: Any, declared: _Declared) -> list[dic
             shapes[k] = [_axis(build, named, s, d) for s, d in zip(axis_symbols, leaf.shape, strict=True)]
         return shapes
 
-    compiled = compile_function(function, kinds, names, signature.rebuild, symbols=symbols, captured_ints=True)
+    compiled = compile_function(function, kinds, names, rebuilder(signature), symbols=symbols, captured_ints=True)
     return _core.declared_scd(compiled.module)
 
 

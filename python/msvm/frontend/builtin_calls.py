@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from .. import _core
+from .lists import SymList
 from .ranges import SymRange
 from .state import Ref, Unbound
 from .values import (
@@ -39,6 +40,8 @@ def _len(it: Any, v: Any) -> Any:
         return content.__len__()
     if isinstance(content, SymRange):
         return content.count
+    if isinstance(content, SymList):
+        return content.length
     return len(content)
 
 
@@ -376,6 +379,11 @@ def container_method(it: Any, owner: Any, name: str, args: list[Any], kwargs: di
     content = it.state.content(owner)
     if isinstance(content, Unbound):
         it.unsupported(content.why)
+    if isinstance(content, SymList):
+        if name != "append":
+            it.unsupported(f"{name}() of a list that a loop makes; append, index, loop over it, or stack it with msvm.ops.stack")
+        it.state.heap[owner.number] = content.append(*args, **kwargs)
+        return None
     kind = type(content)
     if kind not in _READING:
         return _string_method(it, content, name, args, kwargs)

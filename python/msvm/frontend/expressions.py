@@ -14,6 +14,7 @@ import numpy as np
 from .base import Base
 from .captures import trusted
 from .join import describe, is_tensor, kind_of
+from .lists import SymList
 from .ranges import SymRange
 from .source import Source, stored_names
 from .state import Path, Ref, Unbound
@@ -48,9 +49,11 @@ _COMPARE: dict[type, Any] = {
 class Part:
     """A value in a string, and how it was written."""
 
-    def __init__(self, value: Any, source: str) -> None:
+    def __init__(self, value: Any, source: str, conversion: str = "", spec: str = "") -> None:
         self.value = value
         self.source = source
+        self.conversion = conversion
+        self.spec = spec
 
 
 class Text:
@@ -187,6 +190,10 @@ class Expressions(Base):
         content = self.state.content(owner)
         if isinstance(content, Unbound):
             self.unsupported(content.why)
+        if isinstance(content, SymList):
+            if not isinstance(index, int | SymInt):
+                self.unsupported("a slice of a list that a loop makes; stack it with msvm.ops.stack and slice that")
+            return content.get(index)
         if isinstance(index, SymInt) or (
             isinstance(index, slice) and any(isinstance(x, Symbolic) for x in (index.start, index.stop, index.step))
         ):
@@ -355,7 +362,7 @@ class Expressions(Base):
             content = self.state.content(v)
             if isinstance(content, Unbound):
                 self.unsupported(content.why)
-            return bool(content)
+            return content.length != 0 if isinstance(content, SymList) else bool(content)
         if isinstance(v, SymRange):
             return v.count != 0
         if is_tensor(v) and getattr(v, "size", 1) != 1:
@@ -427,6 +434,8 @@ class Expressions(Base):
                     "iteration over a tensor whose first size is known only when the program runs; loop over it with a for statement"
                 )
             return iter([content[k] for k in range(n)])  # type: ignore[index]
+        if isinstance(content, SymList):
+            self.unsupported("a list that a loop makes can't be taken apart here; loop over it with a for statement, or stack it")
         if isinstance(content, Symbolic):
             raise TypeError(f"{describe(content)} is not iterable")
         if type(content).__module__.split(".")[0] not in ("builtins", "numpy", "msvm", "itertools", "collections") and hasattr(
@@ -506,7 +515,7 @@ class Expressions(Base):
                 v = self.state.plain(v)
                 spec = "" if part.format_spec is None else self.text(self.eval(part.format_spec))
                 if _any_symbolic((v,)):
-                    parts.append(Part(v, ast.unparse(part.value)))
+                    parts.append(Part(v, ast.unparse(part.value), chr(part.conversion) if part.conversion > 0 else "", spec))
                     continue
                 if part.conversion > 0:
                     v = {115: str, 114: repr, 97: ascii}[part.conversion](v)

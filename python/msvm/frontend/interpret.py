@@ -16,6 +16,7 @@ from .calls import Calls
 from .captures import Captures
 from .expressions import Expressions
 from .join import PEEL, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
+from .lists import SymList
 from .ranges import SymRange
 from .source import Source
 from .state import Path, Ref, State, Unbound
@@ -402,6 +403,9 @@ class Interpreter(Expressions, Calls):
         """Turns of a loop that runs when the program runs; None: it is written out."""
         if isinstance(iterable, SymRange):
             return iterable.count if isinstance(iterable.count, SymInt) or iterable.count > UNROLL else None
+        content = self.state.content(iterable)
+        if isinstance(content, SymList):
+            return content.length
         if isinstance(iterable, range):
             return len(iterable) if len(iterable) > UNROLL else None
         if isinstance(iterable, SymTensor):

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, overload
 import numpy as np
 
 from .. import _core
-from .._errors import InputError, UnsupportedError
+from .._errors import InputError, UnsupportedError, mark
 from .build import building, current
 
 DTYPE: dict[str, _core.DType] = {d.name: d for d in _core.DTYPES}
@@ -235,7 +235,7 @@ def _calc(op: str, a: Any, b: Any) -> Any:
         if not isinstance(y, int):
             nonzero = core.compare_known("ne", y, 0)
             if nonzero is not True:
-                core.shape_assert(core.compare("ne", y, 0), "integer division or modulo by zero")
+                core.shape_assert(core.compare("ne", y, 0), message_of(ZeroDivisionError("integer division or modulo by zero")))
     return integer(core.calc(op, x, y))
 
 
@@ -328,7 +328,7 @@ class SymFloat(Symbolic):
             if o == 0:
                 raise ZeroDivisionError("float division by zero")
         else:
-            _require(as_float(o)._compare("ne", 0.0), "float division by zero")
+            _require(as_float(o)._compare("ne", 0.0), message_of(ZeroDivisionError("float division by zero")))
         return self._binary("Div", o)
 
     def __rtruediv__(self, o: Any) -> Any:
@@ -399,6 +399,11 @@ def _require(condition: Any, message: str) -> None:
 
 
 require = _require
+
+
+def message_of(e: BaseException) -> str:
+    """For a condition of the program: callers get this exception where it doesn't hold."""
+    return f"{mark(type(e), e.args)}{type(e).__name__}: {e}"
 
 
 def as_float(v: Any) -> SymFloat:
@@ -651,6 +656,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "maximum",
+    "message_of",
     "minimum",
     "read",
     "require",
