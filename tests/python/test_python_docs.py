@@ -1,4 +1,4 @@
-"""docs/python.md: its examples run."""
+"""docs/python.md, docs/tensors.md: their examples run; the stub says what is there."""
 
 import ast
 import re
@@ -18,6 +18,15 @@ def test_examples(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     assert "OP_CALL msvm.Pointwise" in capsys.readouterr().out
+
+
+def test_examples_of_tensors():
+    page = PAGE.with_name("tensors.md")
+    names: dict = {}
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    assert len(blocks) == 4
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), names)
 
 
 def test_every_name_is_there():
