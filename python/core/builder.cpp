@@ -61,6 +61,17 @@ AttrValue attribute(nb::handle h, const std::string& name) {
   raise(invalid_argument("attribute " + name + ": expected an int, float, str, dtype or a list of them, found " + std::string(nb::str(h.type()).c_str())));
 }
 
+/// Those that are None are left out.
+Attributes attributes(const nb::dict& attrs) {
+  Attributes a;
+  for (auto [key, value] : attrs)
+    if (!value.is_none()) {
+      const auto name = nb::cast<std::string>(key);
+      a.set(name, attribute(value, name));
+    }
+  return a;
+}
+
 class PyBuilder {
  public:
   explicit PyBuilder(const std::string& name) : mb_(name), fb_(mb_.function("main")), emitter_(fb_), dims_(mb_.module().dims) { mb_.module().producer = "msvm.python"; }
@@ -180,13 +191,20 @@ class PyBuilder {
   }
 
   nb::object call(const std::string& op, const std::vector<Reg>& inputs, nb::handle args, const nb::dict& attrs, const std::vector<bool>& wanted) {
-    Attributes a;
-    for (auto [key, value] : attrs)
-      if (!value.is_none()) {
-        const auto name = nb::cast<std::string>(key);
-        a.set(name, attribute(value, name));
-      }
-    return nb::cast(unwrap(emitter_.call(op, inputs, dim_list(args), std::move(a), wanted)));
+    return nb::cast(unwrap(emitter_.call(op, inputs, dim_list(args), attributes(attrs), wanted)));
+  }
+
+  nb::object call_declared(const std::string& op, const std::vector<Reg>& inputs, nb::handle args, const nb::dict& attrs, nb::handle types) {
+    Attributes a = attributes(attrs);
+    std::vector<std::optional<TensorType>> outs;
+    for (nb::handle type : types) {
+      TensorType t;
+      t.dtype = nb::cast<const PyDType&>(type[0]).dtype;
+      for (nb::handle size : type[1]) t.shape.push_back(size.is_none() ? Dim() : dim(size));
+      if (t.shape.size() > kMaxRank) raise(invalid_argument(op + ": rank " + std::to_string(t.shape.size()) + ": at most " + std::to_string(kMaxRank) + " is possible"));
+      outs.emplace_back(std::move(t));
+    }
+    return nb::cast(unwrap(emitter_.call_declared(op, inputs, dim_list(args), std::move(a), std::move(outs))));
   }
 
   /// A PHI whose type holds all of them: sizes that differ are new symbols, another rank makes it any.
@@ -272,7 +290,12 @@ void bind_builder(nb::module_& m) {
       .def("constant", &B::constant)
       .def("type", &B::type)
       .def("call", &B::call)
-      .def("narrow", [](B& b, Reg r, const PyDType& dtype, nb::handle shape) { return b.fb().narrow(b.reg(r), b.tensor_type(dtype, shape)); })
+      .def("narrow", [](B& b, Reg r, const PyDType& dtype, nb::handle shape) {
+        TensorType t = b.tensor_type(dtype, shape);
+        t.strided |= b.fb().tensor_type(b.reg(r)).strided;
+        return b.fb().narrow(r, t);
+      })
+      .def("call_declared", &B::call_declared)
       .def("copy", [](B& b, Reg r) { return b.fb().copy(b.reg(r)); })
       .def("slice", [](B& b, Reg r, const std::vector<int64_t>& axes, nb::handle from, nb::handle to, const std::vector<int64_t>& steps) { return b.fb().slice(b.reg(r), axes, b.dim_list(from), b.dim_list(to), steps); })
       .def("reshape", [](B& b, Reg r, nb::handle shape) { return b.fb().reshape(b.reg(r), b.dim_list(shape)); })

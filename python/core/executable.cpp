@@ -3,12 +3,14 @@
 #include <thread>
 
 #include "builder.h"
+#include "gil.h"
 #include "importers/onnx/import.h"
 #include "msvm/bytecode/file.h"
 #include "msvm/bytecode/text.h"
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/optimizer.h"
 #include "reports.h"
+#include "run.h"
 #include "values.h"
 
 namespace msvm::python {
@@ -43,7 +45,7 @@ nb::dict PyExecutable::metadata() const {
 
 nb::str PyExecutable::jit_info() const { return text(to_text(executable_->jit_view())); }
 void PyExecutable::drain_jit() {
-  nb::gil_scoped_release release;
+  FreeGil free;
   engine_->drain_jit();
 }
 
@@ -71,14 +73,10 @@ bool PyExecutable::wait_compiled(double seconds) {
 nb::list PyExecutable::run(nb::list arrays) {
   std::vector<Value> inputs;
   for (size_t k = 0; k < arrays.size() && k < function().inputs.size(); ++k) inputs.push_back(value_in(arrays[k], function().inputs[k], k, executable_->dims(), *engine_));
-  std::optional<Result<std::vector<Value>>> result;
-  {
-    nb::gil_scoped_release release;
-    result.emplace(executable_->run(inputs));
-  }
-  if (!result->ok()) raise(result->status());
+  std::vector<Value> results;
+  unwrap(run_without_gil(*executable_, inputs, results));
   nb::list out;
-  for (Value& v : **result) out.append(value_out(v));
+  for (Value& v : results) out.append(value_out(v));
   return out;
 }
 
@@ -124,7 +122,7 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   const JitOptions jit = options.jit(engine->jit_options().jit_level);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
   {
-    nb::gil_scoped_release release;
+    FreeGil free;
     auto module = read();
     if (module.ok()) {
       if (!options.name.empty()) module->name = options.name;
@@ -166,7 +164,7 @@ void bind_executable(nb::module_& m) {
         const std::string p = path_of(path);
         Status s;
         {
-          nb::gil_scoped_release release;
+          FreeGil free;
           s = write_module_file(e.executable().module(), p);
         }
         if (!s.ok()) raise(s);

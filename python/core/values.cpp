@@ -5,6 +5,15 @@ namespace {
 
 using AnyArray = nb::ndarray<nb::ro>;
 
+/// An array of one element for a scalar. The kinds must be those declared: 2.5 isn't an i64, 1 isn't a bool.
+template <class T> Value scalar_in(nb::handle h, const std::string& expected) {
+  T v{};
+  if (nb::cast<int64_t>(h.attr("size")) == 1 && nb::try_cast(h.attr("item")(), v, false)) return v;
+  raise(invalid_argument(expected + ", found an array of dtype " + shown(h, "dtype") + " and shape " + shown(h, "shape")));
+}
+
+}  // namespace
+
 TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine) {
   std::vector<int64_t> shape;
   for (nb::handle d : h.attr("shape")) shape.push_back(nb::cast<int64_t>(d));
@@ -17,22 +26,13 @@ TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine
   return t;
 }
 
-/// An array of one element for a scalar. The kinds must be those declared: 2.5 isn't an i64, 1 isn't a bool.
-template <class T> Value scalar_in(nb::handle h, const std::string& expected) {
-  T v{};
-  if (nb::cast<int64_t>(h.attr("size")) == 1 && nb::try_cast(h.attr("item")(), v, false)) return v;
-  raise(invalid_argument(expected + ", found an array of dtype " + shown(h, "dtype") + " and shape " + shown(h, "shape")));
-}
-
-nb::object strings_out(const TensorValue& t) {
+nb::object strings_out(const TensorMeta& t) {
   nb::list items;
-  for (int64_t i = 0; i < t.meta.elements(); ++i) items.append(text(t.meta.as<std::string>()[i]));
+  for (int64_t i = 0; i < t.elements(); ++i) items.append(text(t.as<std::string>()[i]));
   nb::list shape;
-  for (int64_t d : t.meta.dims()) shape.append(d);
+  for (int64_t d : t.dims()) shape.append(d);
   return nb::module_::import_("numpy").attr("array")(items, nb::arg("dtype") = "object").attr("reshape")(nb::tuple(shape));
 }
-
-}  // namespace
 
 Value value_in(nb::handle h, const Param& p, size_t k, const DimContext& dims, Engine& engine) {
   auto expected = [&] { return "input " + std::to_string(k) + " (" + p.name + "): expected " + to_string(p.type, dims); };
@@ -65,7 +65,7 @@ nb::object value_out(Value& v) {
   if (auto* d = std::get_if<double>(&v)) return nb::cast(*d);
   if (auto* b = std::get_if<bool>(&v)) return nb::cast(*b);
   auto& t = std::get<TensorValue>(v);
-  if (t.meta.dtype == DType::kString) return strings_out(t);
+  if (t.meta.dtype == DType::kString) return strings_out(t.meta);
   size_t shape[kMaxRank];
   for (size_t i = 0; i < t.meta.rank; ++i) shape[i] = static_cast<size_t>(t.meta.shape[i]);
   static std::byte empty;

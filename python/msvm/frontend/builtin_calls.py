@@ -7,18 +7,16 @@ import functools
 import math
 from typing import Any
 
-
-
 from .. import _core
-
+from .lists import SymList
 from .ranges import SymRange
 from .state import Ref, Unbound
 from .values import (
+    Symbolic,
     SymBool,
     SymFloat,
     SymInt,
     SymTensor,
-    Symbolic,
     as_float,
     emit,
     integer,
@@ -42,6 +40,8 @@ def _len(it: Any, v: Any) -> Any:
         return content.__len__()
     if isinstance(content, SymRange):
         return content.count
+    if isinstance(content, SymList):
+        return content.length
     return len(content)
 
 
@@ -85,14 +85,16 @@ def _item(it: Any, t: SymTensor) -> Any:
     if n != 1 if isinstance(n, int) else False:
         raise ValueError("only tensors with one element can be converted to Python scalars")
     if not isinstance(n, int):
-        it.core.shape_assert((n == 1).reg, it.exception_text(ValueError("only tensors with one element can be converted to Python scalars")))
+        it.core.shape_assert(
+            (n == 1).reg, it.exception_text(ValueError("only tensors with one element can be converted to Python scalars"))
+        )
     return read(t, *([0] * t.ndim))
 
 
 def _extreme(it: Any, of_two: Any, args: tuple[Any, ...], kwargs: dict[str, Any], python: Any) -> Any:
     items = list(it.iterate(args[0])) if len(args) == 1 else list(args)
     if not any(isinstance(x, Symbolic) for x in items):
-        return python(items, **{k: v for k, v in kwargs.items()}) if kwargs.get("key") is None else it.unsupported("min or max with a key")
+        return python(items, **kwargs) if kwargs.get("key") is None else it.unsupported("min or max with a key")
     if kwargs.get("key") is not None:
         it.unsupported("min or max with a key")
     if not items:
@@ -122,7 +124,7 @@ def _all(it: Any, v: Any) -> Any:
 
 def _isinstance(it: Any, v: Any, classes: Any) -> bool:
     classes = classes if isinstance(classes, tuple) else (classes,)
-    stands_for = {SymTensor: getattr(_core, "Tensor", SymTensor), SymInt: int, SymFloat: float, SymBool: bool}
+    stands_for = {SymTensor: _core.Tensor, SymInt: int, SymFloat: float, SymBool: bool}
     for c in classes:
         if isinstance(v, Ref) and issubclass(v.kind, c):
             return True
@@ -134,7 +136,7 @@ def _isinstance(it: Any, v: Any, classes: Any) -> bool:
 
 
 def _type(it: Any, v: Any) -> Any:
-    stands_for: dict[type, type] = {SymTensor: getattr(_core, "Tensor", SymTensor), SymInt: int, SymFloat: float, SymBool: bool}
+    stands_for: dict[type, type] = {SymTensor: _core.Tensor, SymInt: int, SymFloat: float, SymBool: bool}
     return v.kind if isinstance(v, Ref) else stands_for.get(type(v), type(v))
 
 
@@ -149,13 +151,13 @@ def _round(it: Any, v: Any, digits: Any = None) -> Any:
 
 
 def _list(it: Any, v: Any = ()) -> Any:
-    return it.state.new(list(it.iterate(v)))
+    return it.made(list(it.iterate(v)))
 
 
 def _dict(it: Any, v: Any = (), **kwargs: Any) -> Any:
     content = it.state.content(v)
     pairs = content.items() if isinstance(content, dict) else [tuple(it.iterate(p)) for p in it.iterate(v)]
-    return it.state.new({**dict(pairs), **kwargs})
+    return it.made({**dict(pairs), **kwargs})
 
 
 def _getattr(it: Any, owner: Any, name: str, *default: Any) -> Any:
@@ -184,15 +186,15 @@ def _divmod(it: Any, a: Any, b: Any) -> Any:
 
 
 def _zip(it: Any, *args: Any, strict: bool = False) -> Any:
-    return it.state.new(list(zip(*[list(it.iterate(a)) for a in args], strict=strict)))
+    return it.made(list(zip(*[list(it.iterate(a)) for a in args], strict=strict)))
 
 
 def _enumerate(it: Any, v: Any, start: int = 0) -> Any:
-    return it.state.new(list(enumerate(it.iterate(v), start)))
+    return it.made(list(enumerate(it.iterate(v), start)))
 
 
 def _reversed(it: Any, v: Any) -> Any:
-    return it.state.new(list(it.iterate(v))[::-1])
+    return it.made(list(it.iterate(v))[::-1])
 
 
 def _sorted(it: Any, v: Any, key: Any = None, reverse: bool = False) -> Any:
@@ -201,11 +203,11 @@ def _sorted(it: Any, v: Any, key: Any = None, reverse: bool = False) -> Any:
     if any(isinstance(k, Symbolic) for k in keys):
         it.unsupported("sorted() by values that are known only when the program runs; use msvm.ops.sort on a tensor")
     order = sorted(range(len(items)), key=lambda k: keys[k], reverse=reverse)
-    return it.state.new([items[k] for k in order])
+    return it.made([items[k] for k in order])
 
 
 def _map(it: Any, function: Any, *args: Any) -> Any:
-    return it.state.new([it.call(function, list(group), {}) for group in zip(*[list(it.iterate(a)) for a in args], strict=False)])
+    return it.made([it.call(function, list(group), {}) for group in zip(*[list(it.iterate(a)) for a in args], strict=False)])
 
 
 def _filter(it: Any, function: Any, v: Any) -> Any:
@@ -216,14 +218,14 @@ def _filter(it: Any, function: Any, v: Any) -> Any:
             it.unsupported("filter() by a condition that is known only when the program runs")
         if keep:
             out.append(x)
-    return it.state.new(out)
+    return it.made(out)
 
 
 def _text(it: Any, v: Any = "") -> Any:
-    from .expressions import Text
+    from .expressions import Part, Text
 
     v = _plain(it, v)
-    return Text([v]) if isinstance(v, Symbolic) else str(v)
+    return Text([Part(v, "...")]) if isinstance(v, Symbolic) else str(v)
 
 
 def _print(it: Any, *args: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
@@ -261,7 +263,7 @@ BUILTINS: dict[Any, Any] = {
     round: _round,
     tuple: lambda it, v=(): tuple(it.iterate(v)),
     list: _list,
-    set: lambda it, v=(): it.state.new(set(it.iterate(v))),
+    set: lambda it, v=(): it.made(set(it.iterate(v))),
     dict: _dict,
     getattr: _getattr,
     hasattr: _hasattr,
@@ -284,7 +286,7 @@ BUILTINS: dict[Any, Any] = {
     input: lambda it, *a: it.unsupported("input() in a compiled function"),
     eval: lambda it, *a: it.unsupported("eval() in a compiled function"),
     exec: lambda it, *a: it.unsupported("exec() in a compiled function"),
-    builtins.iter: lambda it, v: it.state.new(list(it.iterate(v))),
+    builtins.iter: lambda it, v: it.made(list(it.iterate(v))),
 }
 
 
@@ -361,12 +363,12 @@ def _log(it: Any, v: Any, *base: Any) -> Any:
 
 # --- methods -------------------------------------------------------------------------------------------------------------
 
-_READING = {
+_READING: dict[Any, set[str]] = {
     list: {"index", "count", "copy"},
     dict: {"get", "keys", "values", "items", "copy"},
     set: {"copy", "union", "intersection", "difference", "issubset", "issuperset", "isdisjoint"},
 }
-_CHANGING = {
+_CHANGING: dict[Any, set[str]] = {
     list: {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort"},
     dict: {"update", "pop", "setdefault", "clear", "popitem"},
     set: {"add", "remove", "discard", "update", "clear", "pop"},
@@ -377,28 +379,37 @@ def container_method(it: Any, owner: Any, name: str, args: list[Any], kwargs: di
     content = it.state.content(owner)
     if isinstance(content, Unbound):
         it.unsupported(content.why)
+    if isinstance(content, SymList):
+        if name != "append":
+            it.unsupported(f"{name}() of a list that a loop makes; append, index, loop over it, or stack it with msvm.ops.stack")
+        it.state.heap[owner.number] = content.append(*args, **kwargs)
+        return None
     kind = type(content)
     if kind not in _READING:
         return _string_method(it, content, name, args, kwargs)
     if name not in _READING[kind] | _CHANGING[kind]:
         raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
     if name in _CHANGING[kind] and not isinstance(owner, Ref):
-        it.unsupported(f"{name}() changes a {kind.__name__} from outside the function: it would change state there; return the value instead")
+        it.unsupported(
+            f"{name}() changes a {kind.__name__} from outside the function: it would change state there; return the value instead"
+        )
     if name == "sort":
-        content[:] = it.state.content(_sorted(it, owner, **kwargs))
+        in_order = it.state.content(_sorted(it, owner, **kwargs))
+        it.state.content(owner)[:] = in_order
         return None
     if name == "extend":
         content.extend(it.iterate(args[0]))
         return None
     if kind is dict and name == "update":
-        content.update(it.state.content(_dict(it, *args, **kwargs)))
+        more = it.state.content(_dict(it, *args, **kwargs))
+        content.update(more)
         return None
     if name in ("index", "count", "remove") and any(isinstance(x, Symbolic) for x in (*content, *args)):
         it.unsupported(f"{name}() over values that are known only when the program runs")
     result = getattr(content, name)(*args, **kwargs)
     if kind is dict and name in ("keys", "values", "items"):
-        return it.state.new(list(result))
-    return it.state.new(result) if name == "copy" or isinstance(result, set) else result
+        return it.made(list(result))
+    return it.made(result) if name == "copy" or isinstance(result, set) else result
 
 
 def _string_method(it: Any, content: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -410,5 +421,3 @@ def _string_method(it: Any, content: Any, name: str, args: list[Any], kwargs: di
             it.unsupported("str.format of values that are known only when the program runs; use an f-string")
         it.unsupported(f"the method {name} of a string that is known only when the program runs")
     return it.owned(getattr(content, name)(*plain, **kwargs))
-
-

@@ -10,19 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-import numpy as np
-
-from .. import _core
-from .._errors import Error, UnsupportedError
+from .._errors import Error, UnsupportedError, mark
 from .build import Build
 from .calls import Calls
 from .captures import Captures
 from .expressions import Expressions
-from .join import Dead, Header, Key, Restart, Variant, describe, is_tensor, join
+from .join import PEEL, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
+from .lists import SymList
 from .ranges import SymRange
 from .source import Source
 from .state import Path, Ref, State, Unbound
-from .values import SymBool, SymFloat, SymInt, SymTensor, Symbolic, dim_of, integer, logical_not, require, select
+from .values import SymBool, SymInt, SymTensor, dim_of, integer
 
 UNROLL = 64
 """Turns of a loop that are written out where they are known; longer ones loop when the program runs."""
@@ -52,7 +50,15 @@ class Loop:
 class Frame:
     """One function that is being run: the top one, or one that was called."""
 
-    def __init__(self, number: int, source: Source, outer: int | None, real_globals: dict[str, Any], cells: dict[str, Any], local_names: frozenset[str]) -> None:
+    def __init__(
+        self,
+        number: int,
+        source: Source,
+        outer: int | None,
+        real_globals: dict[str, Any],
+        cells: dict[str, Any],
+        local_names: frozenset[str],
+    ) -> None:
         self.number = number
         self.source = source
         self.outer = outer
@@ -65,12 +71,11 @@ class Frame:
 
 
 class Interpreter(Expressions, Calls):
-    def __init__(self, build: Build, captures: Captures, loops: dict[Any, dict[Key, Variant]], exceptions: list[Any]) -> None:
+    def __init__(self, build: Build, captures: Captures, loops: dict[Any, dict[Key, Variant]]) -> None:
         self.build = build
         self.core = build.core
         self.captures = captures
         self.loop_tables = loops
-        self.exceptions = exceptions
         self.state = State()
         self.alive = True
         self.frames: list[Frame] = []
@@ -124,7 +129,9 @@ class Interpreter(Expressions, Calls):
 
     # --- functions --------------------------------------------------------------------------------------------------------
 
-    def run_function(self, source: Source, arguments: dict[str, Any], outer: int | None, real_globals: dict[str, Any], cells: dict[str, Any]) -> Any:
+    def run_function(
+        self, source: Source, arguments: dict[str, Any], outer: int | None, real_globals: dict[str, Any], cells: dict[str, Any]
+    ) -> Any:
         if any(f.source.node is source.node for f in self.frames):
             self.unsupported(f"{source.name} calls itself; write recursion as a while loop")
         if len(self.frames) > 100:
@@ -165,6 +172,10 @@ class Interpreter(Expressions, Calls):
             self.core.set_debug(self.frame.source.file, outer_node.lineno, outer_node.col_offset + 1, [f.source.name for f in self.frames])
         return value
 
+    def made(self, content: Any) -> Ref:
+        """A list, dict or set of the function, on the path where it stands once the content has been evaluated."""
+        return self.state.new(content)
+
     def path(self) -> Path:
         return Path(self.core.current(), self.state)
 
@@ -183,7 +194,9 @@ class Interpreter(Expressions, Calls):
             with self.located(s):
                 handler = getattr(self, f"do_{type(s).__name__}", None)
                 if handler is None:
-                    self.unsupported(f"{UNSUPPORTED.get(type(s), f'a statement of the kind {type(s).__name__}')} isn't supported in a compiled function")
+                    self.unsupported(
+                        f"{UNSUPPORTED.get(type(s), f'a statement of the kind {type(s).__name__}')} isn't supported in a compiled function"
+                    )
                 try:
                     handler(s)
                 except Dead:
@@ -261,7 +274,11 @@ class Interpreter(Expressions, Calls):
         star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
         if star is None:
             if len(items) != len(targets):
-                raise ValueError(f"not enough values to unpack (expected {len(targets)}, got {len(items)})" if len(items) < len(targets) else f"too many values to unpack (expected {len(targets)})")
+                raise ValueError(
+                    f"not enough values to unpack (expected {len(targets)}, got {len(items)})"
+                    if len(items) < len(targets)
+                    else f"too many values to unpack (expected {len(targets)})"
+                )
             for t, v in zip(targets, items, strict=True):
                 self.assign(t, v)
             return
@@ -270,7 +287,7 @@ class Interpreter(Expressions, Calls):
             raise ValueError(f"not enough values to unpack (expected at least {star + after}, got {len(items)})")
         for t, v in zip(targets[:star], items[:star], strict=True):
             self.assign(t, v)
-        self.assign(targets[star].value, self.state.new(items[star : len(items) - after]))
+        self.assign(targets[star].value, self.made(items[star : len(items) - after]))
         for t, v in zip(targets[star + 1 :], items[len(items) - after :], strict=True):
             self.assign(t, v)
 
@@ -327,8 +344,7 @@ class Interpreter(Expressions, Calls):
 
     def exception_text(self, e: BaseException) -> str:
         """What the program ends with, from which the caller's side makes the exception again."""
-        self.exceptions.append((type(e), e.args))
-        return f"[[python {len(self.exceptions) - 1}]] {type(e).__name__}: {e} ({self.place()})"
+        return f"{mark(type(e), e.args)}{type(e).__name__}: {e} ({self.place()})"
 
     def do_If(self, s: ast.If) -> None:
         condition = self.truth(self.eval(s.test))
@@ -387,6 +403,9 @@ class Interpreter(Expressions, Calls):
         """Turns of a loop that runs when the program runs; None: it is written out."""
         if isinstance(iterable, SymRange):
             return iterable.count if isinstance(iterable.count, SymInt) or iterable.count > UNROLL else None
+        content = self.state.content(iterable)
+        if isinstance(content, SymList):
+            return content.length
         if isinstance(iterable, range):
             return len(iterable) if len(iterable) > UNROLL else None
         if isinstance(iterable, SymTensor):
@@ -417,12 +436,17 @@ class Interpreter(Expressions, Calls):
         self.resume(([self.path()] if self.alive else []) + loop.breaks)
 
     def runtime_for(self, s: ast.For, iterable: Any, count: Any) -> None:
-        first = self.core.current()
         index: list[int] = []
+        peeled = self.is_peeled(s)
+        zero: Path | None = None
+        breaks: list[Path] = []
+        if peeled:
+            zero, breaks = self.first_turn(s, count > 0, lambda: self.assign(s.target, self.element(iterable, 0)))
+        first = self.core.current()
 
         def test() -> Any:
             index.append(self.core.phi("i64"))
-            self.core.add_phi_dim(index[0], first, 0)
+            self.core.add_phi_dim(index[0], first, int(peeled))
             k = integer(self.core.dim(index[0]))
             self.core.set_name(index[0], "turn")
             return SymBool(self.core.compare("lt", dim_of(k), dim_of(count)))
@@ -435,7 +459,55 @@ class Interpreter(Expressions, Calls):
             k = integer(self.core.dim(index[0]))
             self.core.add_phi_dim(index[0], self.core.current(), dim_of(k + 1))
 
-        self.runtime_loop(s, test, begin, advance)
+        self.runtime_loop(s, test, begin, advance, breaks, zero)
+
+    def loop_key(self, s: Any) -> Key:
+        return (*self.site, s.lineno, s.col_offset)
+
+    def is_peeled(self, s: Any) -> bool:
+        return PEEL in self.loop_tables.setdefault(self.loop_key(s), {})
+
+    def first_turn(self, s: Any, condition: Any, begin: Callable[[], None]) -> tuple[Path | None, list[Path]]:
+        """One turn before the loop. Returns the way on which there is no turn at all, and those that broke off."""
+        zero = None
+        if isinstance(condition, SymBool):
+            taken, zero = self.fork(condition)
+            self.enter(taken)
+        elif not condition:
+            return None, []
+        loop = Loop()
+        self.frame.loops.append(loop)
+        self.control += 1
+        self.site.append("first")
+        begin()
+        self.block(s.body)
+        self.site.pop()
+        self.control -= 1
+        self.frame.loops.pop()
+        if self.alive:
+            loop.continues.append(self.path())
+        self.resume(loop.continues)
+        return zero, loop.breaks
+
+    def without_turns(self, s: Any, zero: Path, ends: list[Path]) -> list[Path]:
+        """The way on which a peeled loop has no turn: an error there if a variable of another kind is used later."""
+        if not ends:
+            return [zero]
+        later = {
+            n.id
+            for n in ast.walk(self.frame.source.node)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and (n.lineno > s.end_lineno or self.frame.loops)
+        }
+        here, there = zero.state.frames[self.frame.number], ends[0].state.frames[self.frame.number]
+        for name in sorted(later & set(here)):
+            if kind_of(here[name]) != kind_of(there.get(name)) and not isinstance(here[name], Unbound):
+                self.enter(zero)
+                self.core.trap(
+                    f"the loop at {self.place()} has no turn, so {name} is still {describe(here[name])}, not "
+                    f"{describe(there.get(name))}; give it its first value with msvm.ops before the loop"
+                )
+                return []
+        return [zero]
 
     def element(self, iterable: Any, k: Any) -> Any:
         if isinstance(iterable, SymRange):
@@ -474,16 +546,34 @@ class Interpreter(Expressions, Calls):
         def test() -> Any:
             return self.truth(self.eval(s.test))
 
-        self.runtime_loop(s, test, lambda: None, lambda: None, loop.breaks)
+        zero: Path | None = None
+        breaks: list[Path] = []
+        if self.is_peeled(s):
+            zero, breaks = self.first_turn(s, test(), lambda: None)
+        self.runtime_loop(s, test, lambda: None, lambda: None, loop.breaks + breaks, zero)
 
-    def runtime_loop(self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], breaks: list[Path] | None = None) -> None:
-        key = (*self.site, s.lineno, s.col_offset)
-        header = Header(self.path(), self.loop_tables.setdefault(key, {}), self.core.new_block())
+    def runtime_loop(
+        self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], breaks: list[Path], zero: Path | None
+    ) -> None:
+        ends: list[Path] = []
+        loop = Loop()
+        if self.alive:
+            self.turns(s, test, begin, advance, loop, ends)
+        loop.breaks = breaks + loop.breaks
+        if zero is not None:
+            ends = [*self.without_turns(s, zero, ends + loop.breaks), *ends]
+        self.resume(ends)
+        self.after_loop(s, loop)
+
+    def turns(
+        self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], loop: Loop, ends: list[Path]
+    ) -> None:
+        """The loop itself. ``ends``: where the test fails."""
+        header = Header(self.path(), self.loop_tables.setdefault(self.loop_key(s), {}), self.core.new_block())
         self.site.append((s.lineno, s.col_offset))
         self.control += 1
         self.state = header.open()
         condition = test()
-        ends: list[Path] = []
         if isinstance(condition, SymBool):
             inside = self.core.new_block()
             out = self.core.new_block()
@@ -493,7 +583,6 @@ class Interpreter(Expressions, Calls):
         elif not condition:
             ends.append(self.path())
             self.alive = False
-        loop = Loop()
         self.frame.loops.append(loop)
         if self.alive:
             begin()
@@ -509,9 +598,6 @@ class Interpreter(Expressions, Calls):
                 self.unsupported(problem)
         self.control -= 1
         self.site.pop()
-        loop.breaks = (breaks or []) + loop.breaks
-        self.resume(ends)
-        self.after_loop(s, loop)
 
 
 def len_of(t: SymTensor) -> Any:

@@ -47,30 +47,40 @@ std::string symbol_stem(const std::string& op) {
 
 }  // namespace
 
-Result<std::vector<Reg>> Emitter::call(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args, Attributes attrs,
-                                       const std::vector<bool>& wanted) {
-  const OpSchema* schema = find_op(op);
-  if (!schema) return unsupported("there is no operator " + op);
+/// What a call is made of: the row, and the types of what it takes.
+struct Emitter::Operands {
+  const OpSchema* schema;
   std::vector<TensorType> types;  // copies: registers may move while outputs are made
-  types.reserve(inputs.size());
   std::vector<const TensorType*> views;
+};
+
+Result<Emitter::Operands> Emitter::operands(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args) {
+  Operands in{find_op(op), {}, {}};
+  if (!in.schema) return unsupported("there is no operator " + op);
+  in.types.reserve(inputs.size());
   for (Reg r : inputs) {
     if (r == kNoReg) {
-      views.push_back(nullptr);
+      in.views.push_back(nullptr);
       continue;
     }
     const RegType& t = fb_.type(r);
     if (t.kind != RegKind::kTensor && t.kind != RegKind::kList) return internal_error(op + " takes tensors, not scalar registers");
-    types.push_back(t.tensor);
-    if (t.kind == RegKind::kList) types.back() = TensorType{.dtype = t.tensor.dtype, .unknown_rank = true};  // stands for its elements
-    views.push_back(&types.back());
+    in.types.push_back(t.tensor);
+    if (t.kind == RegKind::kList) in.types.back() = TensorType{.dtype = t.tensor.dtype, .unknown_rank = true};  // stands for its elements
+    in.views.push_back(&in.types.back());
   }
-  while (!views.empty() && !views.back() && views.size() > schema->inputs.size()) views.pop_back();
+  while (!in.views.empty() && !in.views.back() && in.views.size() > in.schema->inputs.size()) in.views.pop_back();
   for (Dim d : args)
     if (!d.valid()) return overflow_error(op + ": the arithmetic of a size argument overflows");
+  return in;
+}
 
+Result<std::vector<Reg>> Emitter::call(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args, Attributes attrs,
+                                       const std::vector<bool>& wanted) {
+  MSVM_ASSIGN_OR_RETURN(Operands in, operands(op, inputs, args));
+  const OpSchema* schema = in.schema;
   RangeSink sink(dims());
-  MSVM_ASSIGN_OR_RETURN(std::vector<TensorType> results, infer_call(*schema, dims(), views, args, attrs, wanted.size(), sink));
+  MSVM_ASSIGN_OR_RETURN(std::vector<TensorType> results, infer_call(*schema, dims(), in.views, args, attrs, wanted.size(), sink));
   if (results.size() < wanted.size()) return internal_error(op + " has no rule for all of its outputs");
 
   bool allocated_by_call = schema->data_dependent;
@@ -87,6 +97,30 @@ Result<std::vector<Reg>> Emitter::call(const std::string& op, const std::vector<
       if (!d.valid()) d = fb_.module_builder().fresh_symbol(symbol_stem(op));
   }
   return allocated_by_call ? fb_.call_new(op, inputs, args, std::move(attrs), outs) : fb_.call_alloc(op, inputs, args, std::move(attrs), outs);
+}
+
+Result<std::vector<Reg>> Emitter::call_declared(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args, Attributes attrs,
+                                                std::vector<std::optional<TensorType>> outs) {
+  MSVM_ASSIGN_OR_RETURN(Operands in, operands(op, inputs, args));
+  if (!declares_outputs(*in.schema)) return invalid_argument(op + " says itself what its outputs are");
+  MSVM_RETURN_IF_ERROR(check_call(*in.schema, in.views, args.size(), outs.size(), attrs));
+  std::vector<Reg> regs, made_by_call;
+  for (auto& t : outs) {
+    if (!t) {
+      regs.push_back(kNoReg);
+      continue;
+    }
+    bool unknown = t->unknown_rank;
+    for (Dim& d : t->shape)
+      if (!d.valid()) {
+        d = fb_.module_builder().fresh_symbol(symbol_stem(op));
+        unknown = true;
+      }
+    regs.push_back(unknown ? fb_.new_reg({RegKind::kTensor, *t}) : fb_.alloc(*t));
+    if (unknown) made_by_call.push_back(regs.back());
+  }
+  fb_.append({.op = Opcode::kOpCall, .defs = std::move(made_by_call), .uses = inputs, .dims = args, .outs = regs, .text = op, .attrs = std::move(attrs)});
+  return regs;
 }
 
 Result<Reg> Emitter::call1(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args, Attributes attrs) {

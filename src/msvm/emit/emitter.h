@@ -1,10 +1,11 @@
 // FunctionBuilder plus shape inference: what every front end emits calls through.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "msvm/bytecode/builder.h"
-#include "msvm/ops/schema.h"
+#include "msvm/ops/registered.h"
 
 namespace msvm {
 
@@ -18,10 +19,15 @@ class Emitter {
   /// One register per output (kNoReg where `wanted` is false).
   Result<std::vector<Reg>> call(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args = {}, Attributes attrs = {},
                                 const std::vector<bool>& wanted = {true});
+  /// A registered operator whose outputs the program declares: one type per output (none: not wanted). The kernel allocates those with a
+  /// size that isn't valid: it gets a symbol of its own.
+  Result<std::vector<Reg>> call_declared(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args, Attributes attrs, std::vector<std::optional<TensorType>> outs);
   /// The single output.
   Result<Reg> call1(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args = {}, Attributes attrs = {});
 
  private:
+  struct Operands;
+  Result<Operands> operands(const std::string& op, const std::vector<Reg>& inputs, const std::vector<Dim>& args);
   FunctionBuilder& fb_;
 };
 

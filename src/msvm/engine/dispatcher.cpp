@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "msvm/device/stoppable.h"
 #include "msvm/kernels/copy.h"
 
 namespace msvm {
@@ -69,7 +70,7 @@ struct CallCopy {
 
 }  // namespace
 
-SessionDispatcher::SessionDispatcher(Devices& devices, PackedWeights* weights) : devices_(devices), weights_(weights), scratch_(devices.pool) {}
+SessionDispatcher::SessionDispatcher(Devices& devices, PackedWeights* weights, const VerifiedModule* module) : devices_(devices), weights_(weights), module_(module), scratch_(devices.pool) {}
 SessionDispatcher::~SessionDispatcher() = default;
 
 Result<SimStream*> SessionDispatcher::stream(Device d) {
@@ -82,7 +83,10 @@ Result<SimStream*> SessionDispatcher::stream(Device d) {
 }
 
 Result<std::unique_ptr<CallState>> SessionDispatcher::prepare(const Module&, const Function& function, const Instr& call) {
-  const OpSchema* op = find_op(call.text);
+  const OpSchema* op = nullptr;
+  if (module_)  // what was verified, though another operator may have that name meanwhile
+    if (auto it = module_->operators().find(call.text); it != module_->operators().end()) op = it->second.op;
+  if (!op) op = find_op(call.text);
   if (!op) return unsupported(fmt::format("unknown operator {}", call.text));
   SiteOptions options;
   options.infer = !call.defs.empty();
@@ -102,7 +106,9 @@ Result<std::unique_ptr<CallState>> SessionDispatcher::prepare(const Module&, con
   }
   MSVM_ASSIGN_OR_RETURN(state->stream, stream(device));
   state->scheduler = &state->stream->device().scheduler;
-  auto own = state->scheduler->make_site(*op, call.attrs, options);
+  // What the host gave or sees runs on the thread that runs the program, not on a device's queue.
+  const bool of_host = as_registered(*op) || has_effect(*op);
+  auto own = of_host ? Result<std::unique_ptr<SchedSite>>(unsupported(fmt::format("{} runs on the host only: move its operands there with TENSOR_COPY", op->name))) : state->scheduler->make_site(*op, call.attrs, options);
   if (own.ok()) state->site = std::move(*own);
   else if (!devices_.fallback) return own.status();
   if (devices_.fallback) {
@@ -123,7 +129,7 @@ Status SessionDispatcher::dispatch(CallState& state, CallFrame& frame) {
 }
 
 void SessionDispatcher::split(int64_t count, double nanoseconds_per_item, FunctionRef<void(int64_t, int64_t)> body) {
-  devices_.workers.parallel_for(count, grain_for(count, nanoseconds_per_item), body);
+  stoppable_for(devices_.workers, count, grain_for(count, nanoseconds_per_item), body);
 }
 
 // --- simulated devices -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 #include "msvm/engine/packed_weights.h"
 #include "msvm/engine/sim_stream.h"
+#include "msvm/verify/verify.h"
 #include "msvm/vm/interfaces.h"
 
 namespace msvm {
@@ -14,7 +15,8 @@ namespace msvm {
 class SessionDispatcher final : public Dispatcher {
  public:
   /// `weights` of the program that runs; null: kernels keep their own at each call site.
-  explicit SessionDispatcher(Devices& devices, PackedWeights* weights = nullptr);
+  /// `module`: the program's, for the registered operators it holds; null: there are none.
+  explicit SessionDispatcher(Devices& devices, PackedWeights* weights = nullptr, const VerifiedModule* module = nullptr);
   ~SessionDispatcher() override;
   Result<std::unique_ptr<CallState>> prepare(const Module& module, const Function& function, const Instr& call) override;
   Status dispatch(CallState& state, CallFrame& frame) override;
@@ -35,6 +37,7 @@ class SessionDispatcher final : public Dispatcher {
 
   Devices& devices_;
   PackedWeights* weights_;
+  const VerifiedModule* module_;
   Scratch scratch_;
   std::vector<std::unique_ptr<SimStream>> streams_;  // by index of the device; made when needed
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "msvm/base/diagnostic.h"
+#include "msvm/base/run_control.h"
 #include "msvm/base/status.h"
 #include "msvm/device/buffer_pool.h"
 #include "msvm/device/capability_db.h"
@@ -68,8 +69,9 @@ class Executable {
   const std::map<std::string, std::string>& metadata() const;
   /// By position. Inputs may be any strides (copied if the program wants dense ones).
   Result<std::vector<Value>> run(std::span<const Value> inputs, int32_t function = 0);
-  /// The same into a vector that is used again and again: no malloc once the program is in its steady state.
-  Status run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function = 0);
+  /// The same into a vector that is used again and again: no malloc once the program is in its steady state. `control` stops this run
+  /// alone (kCancelled), between calls, at back-edges, and within products, convolutions and native code, at the next chunk of their work.
+  Status run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function = 0, RunControl* control = nullptr);
   /// Every run that has begun, in whatever thread, ends with kCancelled.
   void cancel();
   void set_limits(Limits limits);      // of each session, from its next run on

@@ -65,7 +65,7 @@ const std::vector<Function>& Executable::functions() const { return impl_->progr
 const DimContext& Executable::dims() const { return *impl_->program->module().dims; }
 const std::map<std::string, std::string>& Executable::metadata() const { return impl_->program->module().metadata; }
 
-Status Executable::run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function) {
+Status Executable::run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function, RunControl* control) {
   if (function < 0 || static_cast<size_t>(function) >= functions().size()) return invalid_argument(fmt::format("there is no function {}", function));
   const Function& f = this->function(function);
   std::vector<Value> dense;  // strided inputs become dense once, at the border
@@ -87,7 +87,7 @@ Status Executable::run(std::span<const Value> inputs, std::vector<Value>& result
   const bool watched = native && !native->asked(function);
   const auto begin = watched ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   PooledSession* s = impl_->take();
-  Status status = s->session.run(function, dense.empty() ? inputs : dense, results);
+  Status status = s->session.run(function, dense.empty() ? inputs : dense, results, control);
   impl_->give(s, function);
   if (watched) native->function_ran(function, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
   return status;

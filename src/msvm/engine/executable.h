@@ -10,7 +10,7 @@ namespace msvm {
 struct PooledSession {
   PooledSession(std::shared_ptr<const Program> program, Devices& devices, const Limits& limits, PackedWeights* weights = nullptr,
                 std::unique_ptr<RegionObserver> seen_by = nullptr)
-      : observer(std::move(seen_by)), allocator(devices), dispatcher(devices, weights), profiles(program->module().functions.size()), session(std::move(program), dispatcher, allocator, limits) {
+      : observer(std::move(seen_by)), allocator(devices), dispatcher(devices, weights, &program->verified()), profiles(program->module().functions.size()), session(std::move(program), dispatcher, allocator, limits) {
     session.set_observer(observer.get());
   }
   std::unique_ptr<RegionObserver> observer;

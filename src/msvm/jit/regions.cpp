@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "msvm/ops/schema.h"
+#include "msvm/ops/registered.h"
 
 namespace msvm::jit {
 namespace {
@@ -64,9 +64,12 @@ class Finder {
     if (const BorderReason reason = operands(i); reason != BorderReason::kNone) return reason;
     switch (i.op) {
       case Opcode::kTensorPhi: case Opcode::kScalarPhi: return in_join ? BorderReason::kNone : BorderReason::kMerge;
-      case Opcode::kOpCall:
-        if (!i.defs.empty()) return BorderReason::kAllocatesOutput;
-        return find_op(i.text) ? BorderReason::kNone : BorderReason::kCustomOperator;
+      case Opcode::kOpCall: {
+        const OpSchema* op = find_op(i.text);
+        if (!op || as_registered(*op)) return BorderReason::kCustomOperator;
+        if (has_effect(*op)) return BorderReason::kEffect;
+        return i.defs.empty() ? BorderReason::kNone : BorderReason::kAllocatesOutput;
+      }
       case Opcode::kShapeAssert: return uses_from_sizes(i) ? BorderReason::kNone : BorderReason::kValue;
       case Opcode::kShapeCalc: case Opcode::kScalarCalc:
         // An i64 made from data is a new size: only what comes behind it may use it.
@@ -250,7 +253,8 @@ std::string_view border_reason_text(BorderReason reason) {
     case BorderReason::kString: return "strings";
     case BorderReason::kUnknownRank: return "a tensor of unknown rank";
     case BorderReason::kDevice: return "a tensor of another device";
-    case BorderReason::kCustomOperator: return "an operator that isn't in the table";
+    case BorderReason::kCustomOperator: return "an operator that the host registered";
+    case BorderReason::kEffect: return "the host sees it";
     case BorderReason::kMerge: return "paths meet, or a loop begins";
     case BorderReason::kValue: return "a size or condition comes from data";
     case BorderReason::kBranch: return "a branch or loop";

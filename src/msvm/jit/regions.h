@@ -62,7 +62,8 @@ enum class BorderReason : uint8_t {
   kString,
   kUnknownRank,
   kDevice,
-  kCustomOperator,
+  kCustomOperator,   // registered by the host
+  kEffect,           // the host sees it: Print
   kMerge,            // a PHI of a loop, or where paths meet that no region takes in
   kValue,            // a size or condition made from data
   kBranch,           // control flow that no region takes in

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "msvm/device/stoppable.h"
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/fma_chain.h"
@@ -103,7 +104,7 @@ Status conv_as(KernelCall& call) {
   const int64_t in_size = win.in_size(), out_size = win.out_size(), taps = win.taps(), channels = s.group_in();
   if (s.batch == 0 || s.out_channels == 0 || out_size == 0) return {};
   double ns = static_cast<double>(out_size) * static_cast<double>(taps) * static_cast<double>(channels);
-  call.workers.parallel_for(s.batch * s.out_channels, grain_for(s.batch * s.out_channels, ns), [&](int64_t begin, int64_t end) {
+  stoppable_for(call.workers, s.batch * s.out_channels, grain_for(s.batch * s.out_channels, ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t n = i / s.out_channels, m = i % s.out_channels, g = m / s.group_out();
       const T* plane = x + (n * s.in_channels + g * channels) * in_size;

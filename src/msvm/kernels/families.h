@@ -6,7 +6,7 @@ namespace msvm {
 
 #define MSVM_KERNEL_FAMILIES(X)                                                                                                  \
   X(elementwise) X(logical) X(reduce) X(movement) X(creation) X(indexing) X(select) X(conv) X(pool) X(matmul) X(norm) X(softmax) X(rnn)    \
-  X(quantize) X(resize) X(detection) X(signal) X(attention) X(fused)
+  X(quantize) X(resize) X(detection) X(signal) X(attention) X(fused) X(host)
 
 #define X(family) void add_##family##_kernels(KernelList& list);
 MSVM_KERNEL_FAMILIES(X)

@@ -130,7 +130,7 @@ void one_row_each(KernelCall& call, const VectorKernels& v, const BatchedProduct
   float* c = call.outputs[0]->as<float>();
   constexpr int64_t kColumns = 1024;
   const int64_t blocks = (p.n + kColumns - 1) / kColumns, chunks = p.count * blocks;
-  call.workers.parallel_for(chunks, grain_for(chunks, static_cast<double>(p.k * std::min(p.n, kColumns)) * 0.06), [&](int64_t begin, int64_t end) {
+  stoppable_for(call.workers, chunks, grain_for(chunks, static_cast<double>(p.k * std::min(p.n, kColumns)) * 0.06), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const auto o = p.at(i / blocks);
       const int64_t n0 = i % blocks * kColumns;
@@ -224,7 +224,7 @@ Status run_gemm(KernelCall& call, Isa isa) {
   MSVM_RETURN_IF_ERROR(gemm_batch(call, g, 1, t.m, t.n, t.k, [&](int64_t) { return t; }));
   if (in_tile || !bias) return {};
   const float* c = bias->as<float>();
-  call.workers.parallel_for(s.m, grain_for(s.m, static_cast<double>(s.n)), [&](int64_t begin, int64_t end) {
+  stoppable_for(call.workers, s.m, grain_for(s.m, static_cast<double>(s.n)), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       for (int64_t j = 0; j < s.n; ++j) y[i * s.n + j] += beta != 1.0f ? beta * c[i * c_row + j * c_col] : c[i * c_row + j * c_col];
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "msvm/base/run_control.h"
 #include "msvm/kernels/dense.h"
 #include "msvm/kernels/panel_gemm.h"
 #include "msvm/kernels/rnn.h"
@@ -130,7 +131,8 @@ class PlainRecurrent {
       if (initial_c_) std::copy_n(initial_c_ + s_.state_at(d, b), s_.hidden, c + b * padded_);
     }
     const int64_t grain = shared ? (blocks_ + call_.workers.threads() - 1) / call_.workers.threads() : blocks_;  // each value is a sum of its own: borders change none
-    for (int64_t step = 0; step < s_.steps; ++step) {
+    RunControl* control = RunControl::current();  // null where a worker takes a direction
+    for (int64_t step = 0; step < s_.steps && !(control && control->should_stop()); ++step) {
       const int64_t t = reversed ? s_.steps - 1 - step : step;
       float* gates = gates_ + d * rows * columns_ + s_.row(t, 0) * columns_;
       const int64_t gates_row = (s_.batch_first ? s_.steps : 1) * columns_;

@@ -27,7 +27,7 @@ std::string_view class_title(OpClass c) {
     case OpClass::kQuantize:
       return "Quantization";
     case OpClass::kOther:
-      return "Tensors from sizes, values and keys";
+      return "Tensors from sizes, values and keys; text for the host";
   }
   return "";
 }
@@ -49,7 +49,7 @@ std::string signature(const OpSchema& op) {
                         op.variadic && i + 1 == op.inputs.size() ? "..." : "");
   }
   if (op.max_args > 0) text += op.max_args == op.min_args && op.max_args == 1 ? fmt::format("; {}", op.args_doc) : "; sizes...";
-  text += ") -> ";
+  text += op.outputs.empty() ? ")" : ") -> ";
   for (size_t i = 0; i < op.outputs.size(); ++i)
     text += fmt::format("{}{}{}", i ? ", " : "", op.outputs[i].name, i >= static_cast<size_t>(op.min_outputs) ? "?" : "");
   return text;

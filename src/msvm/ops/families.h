@@ -37,6 +37,7 @@ void add_quantize_ops(OpTable& table);
 void add_image_ops(OpTable& table);
 void add_detection_ops(OpTable& table);
 void add_signal_ops(OpTable& table);
+void add_host_ops(OpTable& table);
 
 // --- attributes --------------------------------------------------------------------------------------------------------
 inline AttrSpec int_attr(std::string_view name, std::string_view fallback, int64_t min, int64_t max, std::string_view doc) {

@@ -9,6 +9,7 @@
 
 #include "msvm/ops/families.h"
 #include "msvm/ops/infer.h"
+#include "msvm/ops/registered.h"
 
 namespace msvm {
 namespace {
@@ -30,7 +31,7 @@ class Registry {
     table_.rows().reserve(256);
     for (auto add : {add_unary_ops, add_binary_ops, add_movement_ops, add_creation_ops, add_indexing_ops, add_search_ops,
                      add_reduce_ops, add_norm_ops, add_conv_ops, add_fused_ops, add_pool_ops, add_matmul_ops, add_attention_ops, add_rnn_ops,
-                     add_quantize_ops, add_image_ops, add_detection_ops, add_signal_ops})
+                     add_quantize_ops, add_image_ops, add_detection_ops, add_signal_ops, add_host_ops})
       add(table_);
     by_name_.reserve(2 * table_.rows().size());
     for (OpSchema& row : table_.rows()) {
@@ -140,6 +141,7 @@ std::string range_words(const AttrSpec& a) {
 Status check_attr(const OpSchema& op, const Attr& attr) {
   const AttrSpec* spec = find_attr(op, attr.name);
   if (!spec) {
+    if (const RegisteredOp* r = as_registered(op); r && r->traits.any_attributes) return {};
     std::string known;
     for (const AttrSpec& a : op.attrs) known += fmt::format("{}{}", known.empty() ? "" : ", ", a.name);
     return invalid_argument(fmt::format("{}: unknown attribute {}; it has {}", op.name, attr.name,
@@ -374,7 +376,10 @@ Status ConstantSink::require(const DimCondition& c, std::string_view what) {
 }
 
 // --- the table ---------------------------------------------------------------------------------------------------------
-const OpSchema* find_op(std::string_view name) { return Registry::get().find(name); }
+const OpSchema* find_op(std::string_view name) {
+  if (const OpSchema* op = Registry::get().find(name)) return op;
+  return find_registered(name).op;
+}
 
 std::vector<const OpSchema*> all_ops() {
   std::vector<const OpSchema*> list;

@@ -1,7 +1,7 @@
 // Operators and views of constants become constants.
 #include <cstring>
 
-#include "msvm/ops/schema.h"
+#include "msvm/ops/registered.h"
 #include "msvm/opt/constants.h"
 #include "msvm/opt/passes.h"
 
@@ -103,7 +103,7 @@ void fold_call(ValueGraph& g, Node& n, Evaluator& evaluator, int64_t& room) {
   const Instr& call = n.instr;
   const OpSchema* op = find_op(call.text);
   const Reg out = ValueGraph::output(n);
-  if (!op || !op->deterministic || out == kNoReg || !g.plain(out)) return;
+  if (!op || !op->deterministic || as_registered(*op) || out == kNoReg || !g.plain(out)) return;
   const TensorType type = g.type(out);
   auto shape = constant_sizes(type);
   if (!shape || type.dtype == DType::kString || type.layout != Layout::kRowMajor || !(type.device == Device{})) return;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "msvm/bytecode/builder.h"
+#include "msvm/ops/registered.h"
 
 namespace msvm::opt {
 namespace {
@@ -11,6 +12,10 @@ namespace {
 constexpr int64_t kGap = int64_t{1} << 20;
 
 bool writes(const Instr& i) { return i.op == Opcode::kOpCall || i.op == Opcode::kTensorCopy; }
+bool is_effect(const Instr& i) {
+  const OpSchema* op = i.op == Opcode::kOpCall ? find_op(i.text) : nullptr;
+  return op && has_effect(*op);
+}
 bool is_view(const Instr& i, ViewKind k) { return i.op == Opcode::kTensorView && view_kind(i) == k; }
 
 }  // namespace
@@ -296,7 +301,7 @@ void ValueGraph::remove_dead() {
   };
   for_each_node(*this, [&](Node& n) {
     const bool input = (n.instr.op == Opcode::kTensorCreate && create_kind(n.instr) == CreateKind::kInput) || n.instr.op == Opcode::kScalarInput;
-    if (input || instr_info(n.instr.op).has(kTerminator) || n.instr.op == Opcode::kShapeAssert) need_node(&n);
+    if (input || instr_info(n.instr.op).has(kTerminator) || n.instr.op == Opcode::kShapeAssert || is_effect(n.instr)) need_node(&n);
   });
   while (!work.empty()) {
     Node* n = work.back();

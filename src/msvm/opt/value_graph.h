@@ -83,7 +83,7 @@ class ValueGraph {
   uint32_t merge_debug(const std::vector<const Node*>& nodes);
   /// In-place hints hold as long as nothing else changes.
   void drop_hints();
-  /// Removes what no result, check or control flow needs.
+  /// Removes what no result, check, control flow or effect needs.
   void remove_dead();
 
  private:

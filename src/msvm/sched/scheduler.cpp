@@ -11,6 +11,7 @@
 
 #include "msvm/base/checked.h"
 #include "msvm/kernels/copy.h"
+#include "msvm/kernels/registered.h"
 #include "msvm/sched/site.h"
 
 namespace msvm {
@@ -103,7 +104,8 @@ Result<std::unique_ptr<SchedSite>> Scheduler::make_site(const OpSchema& op, cons
   m.options = options;
   m.options.strict = options.strict || shared_->options.strict || attrs.get_string("precision", "") == "strict";
   const auto d = db();
-  if (auto it = kernels_by_op().find(op.name); it != kernels_by_op().end())
+  if (as_registered(op)) m.kernels.push_back({&registered_kernel(), nullptr, nullptr});
+  else if (auto it = kernels_by_op().find(op.name); it != kernels_by_op().end())
     for (const KernelInfo* k : it->second)
       if (k->isa <= d->hardware.isa) m.kernels.push_back({k, nullptr, nullptr});
   shared_->refresh(m);

@@ -13,12 +13,13 @@ class CallCheck {
   CallCheck(Context& c, Sizes& s, int32_t at) : c_(c), s_(s), at_(at), x_(c.at(at)) {}
 
   void run() {
-    schema_ = find_op(x_.text);
+    schema_ = find();
     if (!schema_) {
-      c_.error(Rule::kOperatorKnown, at_, {fmt::format("there is no operator {}", x_.text.substr(0, 100))});
+      const bool foreign = !domain().empty() && domain() != "msvm";
+      c_.error(Rule::kOperatorKnown, at_, {fmt::format("there is no operator {}", x_.text.substr(0, 100)), {}, {}, foreign ? "register it before the program is loaded" : ""});
       return;
     }
-    if (!domain_declared()) {
+    if (!as_registered(*schema_) && !domain_declared()) {
       c_.error(Rule::kOperatorDomain, at_, {fmt::format("the module doesn't declare the operator set of {}", x_.text), {}, {}, fmt::format("declare it: opset \"{}\" version", domain())});
       return;
     }
@@ -38,6 +39,14 @@ class CallCheck {
   }
 
  private:
+  /// One definition of a registered operator serves all calls of the module, whatever is registered meanwhile.
+  const OpSchema* find() const {
+    auto& held = c_.tables.operators;
+    if (auto it = held.find(x_.text); it != held.end()) return it->second.op;
+    if (RegisteredOperator r = find_registered(x_.text); r.op) return held.emplace(x_.text, std::move(r)).first->second.op;
+    return find_op(x_.text);
+  }
+
   struct Sink final : ConditionSink {
     explicit Sink(CallCheck& owner) : call(owner) {}
     Status require(const DimCondition& q, std::string_view what) override {
@@ -129,6 +138,7 @@ class CallCheck {
     const Reg r = x_.outs[i];
     const bool fresh = c_.def[r] == at_;
     const TensorType& t = s_.type(r);
+    if (declares_outputs(*schema_) && (!device_ || t.device == *device_)) return;  // the run compares what comes with what is declared
     if (t.dtype != given.dtype || (device_ && !(t.device == *device_))) {
       c_.error(Rule::kResultType, at_, {fmt::format("output {} of {} has another dtype or device", i, x_.text),
                                         fmt::format("{} on {}", dtype_name(given.dtype), to_string(device_.value_or(t.device))), c_.origin(r)});

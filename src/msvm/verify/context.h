@@ -54,6 +54,7 @@ struct ModuleTables {
   std::vector<SymbolId> bound;                                  // those to reset afterwards
   std::vector<std::vector<std::pair<Reg, SymbolId>>> register_symbols;  // by function
   std::vector<int32_t> dim_seen;                                // by node id: function (+1) that checked it
+  std::map<std::string, RegisteredOperator, std::less<>> operators;  // registered ones that the module calls
 };
 
 struct Context {

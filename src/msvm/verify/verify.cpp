@@ -38,6 +38,7 @@ struct Verifier {
     for (FunctionFacts& f : facts) f.entry_symbol.resize(module.dims->num_symbols(), 0);
     std::shared_ptr<VerifiedModule> verified(new VerifiedModule);
     verified->facts_ = std::move(facts);
+    verified->operators_ = std::move(tables.operators);
     verified->module_ = std::make_shared<const Module>(std::move(module));
     result.module = std::move(verified);
     return result;

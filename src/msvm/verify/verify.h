@@ -1,11 +1,14 @@
 // The one gate: only verify() makes a VerifiedModule, and only that runs.
 #pragma once
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "msvm/base/diagnostic.h"
 #include "msvm/base/status.h"
 #include "msvm/bytecode/module.h"
+#include "msvm/ops/registered.h"
 #include "msvm/shape/constraints.h"
 
 namespace msvm {
@@ -33,12 +36,15 @@ class VerifiedModule {
  public:
   const Module& module() const { return *module_; }
   const FunctionFacts& facts(int32_t function) const { return facts_[function]; }
+  /// Registered operators that it calls, as they were when it was verified; by name.
+  const std::map<std::string, RegisteredOperator, std::less<>>& operators() const { return operators_; }
 
  private:
   friend struct Verifier;
   VerifiedModule() = default;
   std::shared_ptr<const Module> module_;
   std::vector<FunctionFacts> facts_;
+  std::map<std::string, RegisteredOperator, std::less<>> operators_;
 };
 
 struct VerifyResult {

@@ -130,7 +130,7 @@ class Interpreter : Machine {
         case Op::kCall:
           if constexpr (kDry) break;
           if (Status s = call(c); !s.ok()) [[unlikely]] return fail(c, s);
-          look_up_ = look_up_ || x_.limits.max_time.count() || x_.cancelled.load(std::memory_order_relaxed);
+          look_up_ = look_up_ || x_.limits.max_time.count() || x_.stopped();
           break;
         case Op::kListMake: list_make(c); break;
         case Op::kListAppend: list_append(c); break;
@@ -194,7 +194,7 @@ class Interpreter : Machine {
   }
 
   Status poll() const {
-    if (x_.cancelled.load(std::memory_order_relaxed)) return {StatusCode::kCancelled, "the run was cancelled"};
+    if (x_.stopped()) return {StatusCode::kCancelled, "the run was cancelled"};
     if (executed_ > most_) return resource_limit(fmt::format("the run needs more than {} instructions, the session's limit", most_));
     if (x_.limits.max_time.count() && Clock::now() - start_ > x_.limits.max_time)
       return resource_limit(fmt::format("the run takes longer than {} ms, the session's limit", std::chrono::duration<double, std::milli>(x_.limits.max_time).count()));

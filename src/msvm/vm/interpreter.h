@@ -23,6 +23,9 @@ struct RunContext {
   RegionHazard* hazard = nullptr;
   RegionObserver* observer = nullptr;
   int32_t function = 0;
+  RunControl* control = nullptr;          // of this run; null: only the session stops it
+
+  bool stopped() const { return cancelled.load(std::memory_order_relaxed) || (control && control->should_stop()); }
 };
 
 /// Runs from the first instruction. On success `results` holds the outputs; on failure the Status has the place. Either way no

@@ -198,11 +198,11 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t, int32_t)> before_ste
     before_step(instr, step.group >= 0 ? static_cast<int32_t>(info_.spec->groups[static_cast<size_t>(step.group)].members.size()) : 0);
     if (step.group >= 0) {
       run_group(step);
-      continue;
+    } else {
+      status = step.code->op == Op::kCall ? call(*step.code) : x_.dispatcher.copy(slot(step.code->b).meta, slot(step.code->a).meta);
+      if (!status.ok()) return Outcome::kFailed;
     }
-    status = step.code->op == Op::kCall ? call(*step.code) : x_.dispatcher.copy(slot(step.code->b).meta, slot(step.code->a).meta);
-    if (!status.ok()) return Outcome::kFailed;
-    if (x_.cancelled.load(std::memory_order_relaxed)) {
+    if (x_.stopped()) {
       status = {StatusCode::kCancelled, "the run was cancelled"};
       return Outcome::kFailed;
     }

@@ -34,7 +34,7 @@ struct Session::Impl {
   static std::unique_ptr<vm::Frame> make_frame(const vm::Function& fn);
   Status choose_plan(vm::Frame& frame);
   Status provide_arena(vm::Frame& frame, int64_t bytes);
-  Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results);
+  Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results, RunControl* control);
 
   std::shared_ptr<const Program> program;
   Dispatcher& dispatcher;
@@ -137,7 +137,7 @@ Status Session::Impl::provide_arena(vm::Frame& frame, int64_t bytes) {
   return {};
 }
 
-Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results) {
+Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results, RunControl* control) {
   cancelled.store(false, std::memory_order_relaxed);
   vm::Frame& f = frame(function);
   const RegionTable* regions = adopt_regions(function, f);
@@ -146,7 +146,8 @@ Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::
   Status s = vm::bind_inputs(program->module(), *f.function, inputs, f.scalars.data());
   if (s.ok()) s = choose_plan(f);
   if (s.ok()) {
-    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function};
+    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function, control};
+    RunControl::Scope current(control);
     s = profiling ? vm::interpret<true>(context, f, results) : vm::interpret<false>(context, f, results);
   }
   counters.failed_runs += !s.ok();
@@ -157,13 +158,13 @@ Session::Session(std::shared_ptr<const Program> program, Dispatcher& dispatcher,
     : impl_(std::make_unique<Impl>(std::move(program), dispatcher, allocator, limits)) {}
 Session::~Session() = default;
 
-Status Session::run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results) {
+Status Session::run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results, RunControl* control) {
   Impl& m = *impl_;
   results.clear();
   if (function < 0 || static_cast<size_t>(function) >= m.frames.size())
     return invalid_argument(fmt::format("there is no function {}: the module has {}", function, m.frames.size()));
   if (m.busy.test_and_set(std::memory_order_acquire)) return invalid_argument("the session is running in another thread");
-  Status s = m.run(function, inputs, results);
+  Status s = m.run(function, inputs, results, control);
   m.busy.clear(std::memory_order_release);
   return s;
 }

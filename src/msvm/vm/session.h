@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "msvm/base/run_control.h"
 #include "msvm/verify/verify.h"
 #include "msvm/vm/interfaces.h"
 #include "msvm/vm/regions.h"
@@ -67,7 +68,8 @@ class Session {
   Session& operator=(const Session&) = delete;
   /// Inputs by position: dtype, rank and sizes are checked against the declared ones; they are only read, and must stay while the run
   /// lasts. Outputs own their storage. A steady run of a program without lists calls no malloc if `results` has room.
-  Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results);
+  /// `control` stops this run alone; it is this thread's current one meanwhile.
+  Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results, RunControl* control = nullptr);
   Result<std::vector<Value>> run(int32_t function, std::span<const Value> inputs);
   void cancel();                       // from any thread: the current run ends with kCancelled
   void set_profiling(bool on);         // the second instantiation of the loop
