@@ -24,8 +24,13 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     environment = {
         **os.environ,
-        **{"CC": "cc", "CXX": "c++", "CMAKE_GENERATOR": "Ninja", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"},
-        **{"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", "CMAKE_BUILD_PARALLEL_LEVEL": os.environ.get("MSVM_JOBS", "2")},
+        "CC": "cc",
+        "CXX": "c++",
+        "CMAKE_GENERATOR": "Ninja",
+        "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+        "CCACHE_BASEDIR": str(ROOT),
+        "CCACHE_NOHASHDIR": "1",
+        "CMAKE_BUILD_PARALLEL_LEVEL": os.environ.get("MSVM_JOBS", "2"),
     }
     environment.pop("PYTHONPATH", None)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
