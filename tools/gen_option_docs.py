@@ -9,7 +9,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/options.md"
 TABLE = re.compile(r"\| option \|.*?(?=\n\n)", re.S)
 
 
-def shown(default) -> str:
+def shown(default: object) -> str:
     if default in (None, "", []):
         return "–"
     return f"`{default!r}`".replace("'", '"')

@@ -5,6 +5,7 @@ import gc
 import json
 import logging
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -163,7 +164,7 @@ def test_explain_without_a_compiler(tmp_path, monkeypatch):
 def test_scd(tmp_path, capsys):
     p = loaded(tmp_path, model(*SLICE))
     table = ms.vm.scd_analysis(p)
-    assert [r["name"] for r in table][0] == "x" and table[0]["scd"] == pytest.approx(0.25)
+    assert table[0]["name"] == "x" and table[0]["scd"] == pytest.approx(0.25)
     ms.vm.print_scd_analysis(p)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Tensor x: SCD=0.25 (dims: [symbolic:N, 3, symbolic:H, symbolic:W])"
@@ -216,7 +217,7 @@ def test_trace(tmp_path, monkeypatch):
         path = ms.vm.bc_trace_to_csv()
     finally:
         ms.vm.enable_bc_trace(False)
-    with open(path, newline="") as f:
+    with Path(path).open(newline="") as f:
         rows = list(csv.DictReader(f))
     mine = [r for r in rows if r["program"] in ("chain", "later, with a comma")]
     assert {r["program"] for r in mine} == {"chain", "later, with a comma"}
@@ -256,12 +257,10 @@ def test_the_registry_holds_nobody(tmp_path):
     assert len(_registry.members()) == n - 1
 
 
-@pytest.mark.parametrize(
-    "report", [ms.vm.jit_info, ms.vm.get_jit_hit_rate, ms.vm.explain, ms.vm.wait_compiled, ms.vm.clear_cache, ms.vm.warmup]
-)
+@pytest.mark.parametrize("report", ["jit_info", "get_jit_hit_rate", "explain", "wait_compiled", "clear_cache", "warmup"])
 def test_only_programs_have_reports(report):
     with pytest.raises(ms.InputError, match="expected a Program or a jitted function, found str"):
-        report("p")
+        getattr(ms.vm, report)("p")
 
 
 def test_rich_repr_and_save(tmp_path):
