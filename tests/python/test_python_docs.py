@@ -1,9 +1,10 @@
-"""docs/python.md, docs/tensors.md: their examples run; the stub says what is there."""
+"""docs/python.md, tensors.md, options.md, reports.md: their examples run; the stub says what is there."""
 
 import ast
 import re
 from pathlib import Path
 
+import pytest
 from programs import relu_add
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/python.md"
@@ -27,6 +28,29 @@ def test_examples_of_tensors():
     assert len(blocks) == 4
     for block in blocks:
         exec(compile(block, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", ["options.md", "reports.md"])
+def test_examples_of(page, tmp_path, monkeypatch, capsys):
+    import msvm
+
+    monkeypatch.chdir(tmp_path)
+    Path("model.onnx").write_bytes(relu_add().SerializeToString())
+    names: dict = {}
+    try:
+        for block in re.findall(r"```python\n(.*?)```", (PAGE.parent / page).read_text(), re.S):
+            exec(compile(block, page, "exec"), names)
+    finally:
+        msvm.set_context(**dict.fromkeys(msvm.get_context()))
+    if page == "reports.md":
+        assert "Tensor x: SCD=0.5 (dims: [symbolic:N, 4])" in capsys.readouterr().out
+
+
+def test_every_report_is_there():
+    import msvm
+
+    text = (PAGE.parent / "reports.md").read_text()
+    assert [n for n in msvm.vm.__all__ if f"`{n}(" not in text] == []
 
 
 def test_every_name_is_there():
