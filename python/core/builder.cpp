@@ -145,7 +145,9 @@ class PyBuilder {
     const Dim d = dims_->sub(dim(a), dim(b));
     if (!d.valid()) return nb::none();
     const DimRange r = dims_->range(d);
-    auto known = [](bool yes, bool no) -> nb::object { return yes ? nb::bool_(true) : no ? nb::bool_(false) : nb::none(); };
+    auto known = [](bool yes, bool no) -> nb::object { if (!yes && !no) return nb::none();
+      return nb::bool_(yes);
+    };
     const bool equal = r.min == 0 && r.max == 0, unequal = r.min > 0 || r.max < 0;
     switch (named(calc_op_from_name(name), name)) {
       case CalcOp::kEq: return known(equal, unequal);
@@ -205,6 +207,38 @@ class PyBuilder {
     return nb::cast(unwrap(emitter_.call_declared(op, inputs, dim_list(args), std::move(a), std::move(outs))));
   }
 
+  /// A PHI whose type holds all of them: sizes that differ are new symbols, another rank makes it any.
+  Reg phi_of(const std::vector<Reg>& regs) {
+    TensorType t = fb_.tensor_type(reg(regs.at(0)));
+    t.filled.reset();
+    for (Reg r : regs) {
+      const TensorType& o = fb_.tensor_type(reg(r));
+      t.strided |= o.strided;
+      if (o.unknown_rank || o.rank() != t.rank()) t.unknown_rank = true;
+    }
+    if (t.unknown_rank) {
+      t.shape.clear();
+      t.strided = true;
+    }
+    for (size_t i = 0; i < t.shape.size(); ++i) {
+      bool differ = false;
+      for (Reg r : regs) differ |= fb_.tensor_type(r).shape[i] != t.shape[i];
+      if (differ) t.shape[i] = mb_.fresh_symbol("d");
+    }
+    return fb_.phi({RegKind::kTensor, t});
+  }
+  /// A loop's PHI: of the type of `r`, but for the axes that change from turn to turn.
+  Reg phi_varying(Reg r, const std::vector<int>& axes, bool strided, bool any_rank) {
+    TensorType t = fb_.tensor_type(reg(r));
+    t.filled.reset();
+    t.strided |= strided || any_rank;
+    t.unknown_rank |= any_rank;
+    if (t.unknown_rank) t.shape.clear();
+    for (int axis : axes)
+      if (axis < t.rank()) t.shape[static_cast<size_t>(axis)] = mb_.fresh_symbol("d");
+    return fb_.phi({RegKind::kTensor, t});
+  }
+
   PyModule* finish() {
     unwrap(fb_.finish());
     return new PyModule{mb_.take()};
@@ -225,8 +259,8 @@ void bind_builder(nb::module_& m) {
   using B = PyBuilder;
   nb::class_<PyModule>(m, "Module").def("disassemble", [](const PyModule& p) { return text(disassemble(p.module, {.max_inline_bytes = 256})); });
   nb::class_<PyDim>(m, "Dim")
-      .def("__str__", [](const PyDim& d) { return to_string(d.dim, *d.dims); })
-      .def("__repr__", [](const PyDim& d) { return to_string(d.dim, *d.dims); })
+      .def("__str__", [](const PyDim& d) { return d.dims->to_string(d.dim); })
+      .def("__repr__", [](const PyDim& d) { return d.dims->to_string(d.dim); })
       .def("__eq__", [](const PyDim& a, nb::handle b) { return nb::isinstance<PyDim>(b) && nb::cast<const PyDim&>(b).dim == a.dim; }, nb::is_operator())
       .def("__hash__", [](const PyDim& d) { return DimHash()(d.dim) & INT64_MAX; });
   nb::class_<B>(m, "Builder")
@@ -288,6 +322,9 @@ void bind_builder(nb::module_& m) {
       .def("shape_assert", [](B& b, Reg cond, const std::string& message) { b.fb().shape_assert(b.reg(cond), message); })
       .def("phi", [](B& b, const std::string& kind, nb::handle dtype, nb::handle shape) { return b.fb().phi(b.reg_type(kind, dtype, shape)); }, nb::arg("kind"), nb::arg("dtype") = nb::none(),
            nb::arg("shape") = nb::none())
+      .def("phi_of", &B::phi_of)
+      .def("phi_varying", &B::phi_varying)
+      .def("is_strided", [](B& b, Reg r) { return b.fb().tensor_type(b.reg(r)).strided; })
       .def("add_phi_reg", [](B& b, Reg phi, BlockId from, Reg value) { b.fb().add_phi_input(b.reg(phi), {from, value, {}}); })
       .def("add_phi_dim", [](B& b, Reg phi, BlockId from, nb::handle value) { b.fb().add_phi_input(b.reg(phi), {from, kNoReg, b.dim(value)}); })
       .def("set_debug", [](B& b, const std::string& file, int32_t line, int32_t column, const std::vector<std::string>& origins) { b.fb().set_debug({file, line, column, origins}); })

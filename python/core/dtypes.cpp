@@ -31,13 +31,53 @@ nb::dlpack::dtype dlpack_of(DType t) {
 
 namespace {
 
-std::array<PyObject*, kNumDTypes> objects;  // live as long as the process
+std::array<PyObject*, kNumDTypes> objects;  // the module keeps them
 
 const char* numpy_name(DType t) { return dtype_info(t).numpy.data(); }  // of literals
 
 }  // namespace
 
 nb::object dtype_object(DType t) { return nb::borrow(objects[static_cast<size_t>(t)]); }
+
+std::optional<DType> dtype_of_kind(char kind, int64_t itemsize) {
+  switch (kind) {
+    case 'f': return itemsize == 4 ? std::optional(DType::kF32) : itemsize == 8 ? std::optional(DType::kF64) : itemsize == 2 ? std::optional(DType::kF16) : std::nullopt;
+    case 'i': return itemsize == 8 ? std::optional(DType::kI64) : itemsize == 4 ? std::optional(DType::kI32) : itemsize == 2 ? std::optional(DType::kI16) : std::optional(DType::kI8);
+    case 'u': return itemsize == 1 ? std::optional(DType::kU8) : itemsize == 8 ? std::optional(DType::kU64) : itemsize == 4 ? std::optional(DType::kU32) : std::optional(DType::kU16);
+    case 'b': return DType::kBool;
+    default: return std::nullopt;
+  }
+}
+
+DType to_dtype(nb::handle h) {
+  if (nb::isinstance<PyDType>(h)) return nb::cast<PyDType&>(h).dtype;
+  if (h.ptr() == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::kF32;
+  if (h.ptr() == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::kI64;
+  if (h.ptr() == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::kBool;
+  if (h.ptr() == reinterpret_cast<PyObject*>(&PyUnicode_Type)) return DType::kString;
+  if (nb::isinstance<nb::str>(h)) {
+    const std::string name = nb::cast<std::string>(h);
+    for (int i = 0; i < kNumDTypes; ++i) {
+      const auto t = static_cast<DType>(i);
+      if (name == dtype_name(t) || (t != DType::kString && name == numpy_name(t))) return t;
+    }
+  }
+  nb::object t;
+  try {
+    t = nb::module_::import_("numpy").attr("dtype")(h);
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError)) throw;
+  }
+  if (t.is_valid() && !h.is_none()) {
+    if (shown(t, "name") == "bfloat16") return DType::kBF16;
+    const std::string kind = shown(t, "kind");
+    if (auto found = dtype_of_kind(kind[0], nb::cast<int64_t>(t.attr("itemsize")))) return *found;
+    if (kind == "U" || kind == "T") return DType::kString;
+  }
+  std::string known;
+  for (int i = 0; i < kNumDTypes; ++i) known += (i ? ", " : "") + std::string(i == static_cast<int>(DType::kString) ? "string" : numpy_name(static_cast<DType>(i)));
+  throw nb::type_error(("expected a dtype (" + known + "), found " + nb::repr(h).c_str()).c_str());
+}
 
 void bind_dtypes(nb::module_& m) {
   nb::class_<PyDType>(m, "DType")
@@ -57,15 +97,15 @@ void bind_dtypes(nb::module_& m) {
                      return "";
                    })
       .def("__repr__", [](nb::handle self) { return "msvm." + shown(self, "name"); })
-      .def("__reduce__", [](nb::handle self) { return nb::make_tuple(nb::module_::import_("msvm._core").attr("dtype_of_code"), nb::make_tuple(self.attr("code"))); });
+      .def("__reduce__", [](nb::handle self) { return nb::make_tuple(nb::module_::import_("msvm._pickle").attr("dtype"), nb::make_tuple(self.attr("code"))); });
   nb::list all;
   for (int i = 0; i < kNumDTypes; ++i) {
     nb::object o = nb::cast(PyDType{static_cast<DType>(i)});
     objects[static_cast<size_t>(i)] = o.ptr();
     all.append(o);
-    (void)o.release();
   }
   m.attr("DTYPES") = nb::tuple(all);
+  m.def("to_dtype", [](nb::handle h) { return dtype_object(to_dtype(h)); }, nb::arg("dtype").none());
   m.def("dtype_of_code", [](const std::string& code) {
     auto t = dtype_from_name(code);
     if (!t) raise(invalid_argument("there is no dtype " + code));

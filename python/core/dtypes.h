@@ -18,6 +18,10 @@ struct PyDType {
   DType dtype;
 };
 nb::object dtype_object(DType t);
+/// From a DType, a numpy dtype or scalar type, `float`, `int`, `bool`, or a name as "float32" or "f32". Raises TypeError.
+DType to_dtype(nb::handle h);
+/// By numpy's kind character and bytes per element; nullopt if there is none. bfloat16 has no kind of its own.
+std::optional<DType> dtype_of_kind(char kind, int64_t itemsize);
 void bind_dtypes(nb::module_& m);
 
 }  // namespace msvm::python

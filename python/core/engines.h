@@ -1,6 +1,5 @@
 // The engines of the process.
 #pragma once
-#include <map>
 #include <memory>
 
 #include "common.h"
@@ -8,8 +7,9 @@
 
 namespace msvm::python {
 
-/// The engine with so many threads; made at first use, kept. Needs the GIL.
-std::shared_ptr<Engine> engine_for(int threads);
+/// The engine with these options; made at first use, kept. Patches of the capability database that the process was given are in it. Needs
+/// the GIL.
+std::shared_ptr<Engine> engine_for(const EngineOptions& options = {});
 void bind_engines(nb::module_& m);
 
 }  // namespace msvm::python

@@ -1,5 +1,7 @@
 #include "executable.h"
 
+#include <thread>
+
 #include "builder.h"
 #include "importers/onnx/import.h"
 #include "msvm/bytecode/file.h"
@@ -7,6 +9,7 @@
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/optimizer.h"
 #include "run.h"
+#include "reports.h"
 #include "values.h"
 
 namespace msvm::python {
@@ -15,6 +18,8 @@ namespace {
 Result<Module> read_any(const std::string& path) {
   return path.ends_with(".msasm") ? read_text_module(path, TextLines::kAsDebugInfo) : read_module_file(path);
 }
+bool profile_new_programs = false;  // guarded by the GIL
+
 Result<Module> read_to_show(const std::string& path) { return path.ends_with(".msasm") ? read_text_module(path, TextLines::kNone) : read_module_file(path); }
 
 }  // namespace
@@ -39,8 +44,29 @@ nb::dict PyExecutable::metadata() const {
 
 nb::str PyExecutable::jit_info() const { return text(to_text(executable_->jit_view())); }
 void PyExecutable::drain_jit() {
-  FreeGil free;
+  GilRelease release;
   engine_->drain_jit();
+}
+
+bool PyExecutable::wait_compiled(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kLook = std::chrono::milliseconds(2);
+  const auto begin = Clock::now();
+  for (;;) {
+    bool idle = false;
+    {
+      GilRelease release;
+      (void)executable_->jit_view();  // what runs have told becomes jobs
+      const jit::QueueView q = engine_->jit_queue();
+      idle = !q.running && !q.queued && !q.work;
+      if (idle) engine_->drain_jit();
+    }
+    if (idle) return true;
+    if (seconds >= 0 && std::chrono::duration<double>(Clock::now() - begin).count() >= seconds) return false;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    GilRelease release;
+    std::this_thread::sleep_for(kLook);
+  }
 }
 
 nb::list PyExecutable::run(nb::list arrays) {
@@ -91,28 +117,29 @@ nb::dict PyExecutable::counters() {
 }
 
 PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOptions& options) {
-  if (options.jit_level < 0 || options.jit_level > 2) raise(invalid_argument("jit_level is " + std::to_string(options.jit_level) + ": 0, 1 or 2 is possible"));
-  if (options.opt < 0 || options.opt > 1) raise(invalid_argument("opt is 0 (operators as they stand) or 1 (optimise)"));
-  auto engine = engine_for(options.num_threads);
+  auto engine = engine_for(options.engine());
+  const JitOptions jit = options.jit(engine->jit_options().jit_level);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
   {
-    FreeGil free;
+    GilRelease release;
     auto module = read();
     if (module.ok()) {
-      auto verified = verify_and_optimize(std::move(*module), {.level = options.opt});
-      JitOptions jit = engine->jit_options();
-      jit.jit_level = std::min(jit.jit_level, options.jit_level);
+      if (!options.name.empty()) module->name = options.name;
+      auto verified = verify_and_optimize(std::move(*module), options.optimizer());
       if (verified.ok()) loaded.emplace(engine->load(std::move(*verified), jit));
       else loaded.emplace(verified.status());
     } else {
       loaded.emplace(module.status());
     }
   }
-  return new PyExecutable(engine, unwrap(std::move(*loaded)));
+  auto* e = new PyExecutable(engine, unwrap(std::move(*loaded)), options);
+  if (profile_new_programs) e->executable().set_profiling(true);
+  return e;
 }
 
 void bind_executable(nb::module_& m) {
-  nb::class_<PyExecutable>(m, "Executable")
+  nb::class_<PyExecutable> executable(m, "Executable", nb::is_weak_referenceable());
+  executable
       .def("input_names", [](PyExecutable& e) { return e.names(e.function().inputs); })
       .def("output_names", [](PyExecutable& e) { return e.names(e.function().outputs); })
       .def("input_types", [](PyExecutable& e) { return e.types(e.function().inputs); })
@@ -125,6 +152,7 @@ void bind_executable(nb::module_& m) {
       .def("counters", &PyExecutable::counters)
       .def("jit_info", &PyExecutable::jit_info)
       .def("drain_jit", &PyExecutable::drain_jit)
+      .def("wait_compiled", &PyExecutable::wait_compiled, nb::arg("seconds") = -1.0)
       .def("set_limits",
            [](PyExecutable& e, int64_t bytes, int64_t instructions, double seconds) {
              if (bytes < 0 || instructions < 0 || !(seconds >= 0)) raise(invalid_argument("limits are not negative; 0 = no limit"));
@@ -135,18 +163,22 @@ void bind_executable(nb::module_& m) {
         const std::string p = path_of(path);
         Status s;
         {
-          FreeGil free;
+          GilRelease release;
           s = write_module_file(e.executable().module(), p);
         }
         if (!s.ok()) raise(s);
       });
-  m.def("load", [](const nb::bytes& path, int threads, int opt, int jit_level) { return load([p = path_of(path)] { return read_any(p); }, {threads, opt, jit_level}); }, nb::arg("path"),
-        nb::arg("num_threads") = 0, nb::arg("opt") = 0, nb::arg("jit_level") = 2);
-  m.def("load_onnx", [](const nb::bytes& path, int threads, int opt, int jit_level) { return load([p = path_of(path)] { return import_onnx_file(p); }, {threads, opt, jit_level}); }, nb::arg("path"),
-        nb::arg("num_threads") = 0, nb::arg("opt") = 1, nb::arg("jit_level") = 2);
+  bind_reports(m, executable);
   m.def(
-      "load_module", [](PyModule& module, int threads, int opt, int jit_level) { return load([&] { return Result<Module>(std::move(module.module)); }, {threads, opt, jit_level}); }, nb::arg("module"),
-      nb::arg("num_threads") = 0, nb::arg("opt") = 1, nb::arg("jit_level") = 2, "Takes the module's content.");
+      "load", [](const nb::bytes& path, const nb::dict& options) { return load([p = path_of(path)] { return read_any(p); }, parse_options(options)); }, nb::arg("path"), nb::arg("options") = nb::dict(),
+      "From .msbc or .msasm. Options as in OPTIONS.");
+  m.def(
+      "load_onnx", [](const nb::bytes& path, const nb::dict& options) { return load([p = path_of(path)] { return import_onnx_file(p); }, parse_options(options)); }, nb::arg("path"),
+      nb::arg("options") = nb::dict());
+  m.def(
+      "load_module", [](PyModule& module, const nb::dict& options) { return load([&] { return Result<Module>(std::move(module.module)); }, parse_options(options)); }, nb::arg("module"),
+      nb::arg("options") = nb::dict(), "Takes the module's content.");
+  m.def("profile_new_programs", [](bool on) { profile_new_programs = on; }, nb::arg("on"), "Whether programs that are loaded from now on are profiled from their first run.");
   m.def("disassemble", [](const nb::bytes& path) { return text(disassemble(unwrap(read_to_show(path_of(path))), {.max_inline_bytes = 256})); }, nb::arg("path"));
 }
 

@@ -1,21 +1,29 @@
 // A loaded program, as Python sees it.
 #pragma once
+#include <functional>
+
 #include "engines.h"
+#include "options.h"
 
 namespace msvm::python {
 
 class PyExecutable {
  public:
-  PyExecutable(std::shared_ptr<Engine> engine, std::shared_ptr<Executable> executable) : engine_(std::move(engine)), executable_(std::move(executable)) {}
+  PyExecutable(std::shared_ptr<Engine> engine, std::shared_ptr<Executable> executable, LoadOptions options = {})
+      : engine_(std::move(engine)), executable_(std::move(executable)), options_(std::move(options)) {}
 
   Engine& engine() { return *engine_; }
   Executable& executable() { return *executable_; }
+  /// What it was loaded with.
+  const LoadOptions& options() const { return options_; }
   const Function& function() const { return executable_->function(); }
   nb::list names(const std::vector<Param>& list) const;
   nb::list types(const std::vector<Param>& list) const;
   nb::dict metadata() const;
   nb::str jit_info() const;
   void drain_jit();
+  /// Until the JIT has nothing left to do, or so many seconds (negative: without end); whether it has. Signals are served meanwhile.
+  bool wait_compiled(double seconds);
   /// Arrays by position. The GIL is free while it runs.
   nb::list run(nb::list arrays);
   nb::list profile();
@@ -24,14 +32,9 @@ class PyExecutable {
  private:
   std::shared_ptr<Engine> engine_;
   std::shared_ptr<Executable> executable_;
+  const LoadOptions options_;
 };
 
-/// What a program is loaded with.
-struct LoadOptions {
-  int num_threads = 0;
-  int opt = 0;
-  int jit_level = 2;
-};
 /// Verifies, optimises and loads what `read` gives; without the GIL.
 PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOptions& options);
 

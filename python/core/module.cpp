@@ -3,15 +3,22 @@
 #include "custom.h"
 #include "engines.h"
 #include "executable.h"
+#include "mutable.h"
+#include "options.h"
 #include "run.h"
+#include "tensor.h"
 
 NB_MODULE(_core, m) {
   using namespace msvm::python;
+  nanobind::set_leak_warnings(false);  // dtypes and caches live as long as the process
   m.attr("__version__") = "0.1.0";
   bind_dtypes(m);
+  bind_options(m);
   bind_executable(m);
   bind_engines(m);
   bind_builder(m);
   bind_run(m);
   bind_custom(m);
+  bind_mutable(m);
+  bind_tensor(m);
 }

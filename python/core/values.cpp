@@ -5,6 +5,15 @@ namespace {
 
 using AnyArray = nb::ndarray<nb::ro>;
 
+/// An array of one element for a scalar. The kinds must be those declared: 2.5 isn't an i64, 1 isn't a bool.
+template <class T> Value scalar_in(nb::handle h, const std::string& expected) {
+  T v{};
+  if (nb::cast<int64_t>(h.attr("size")) == 1 && nb::try_cast(h.attr("item")(), v, false)) return v;
+  raise(invalid_argument(expected + ", found an array of dtype " + shown(h, "dtype") + " and shape " + shown(h, "shape")));
+}
+
+}  // namespace
+
 TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine) {
   std::vector<int64_t> shape;
   for (nb::handle d : h.attr("shape")) shape.push_back(nb::cast<int64_t>(d));
@@ -16,15 +25,6 @@ TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine
     if (!nb::try_cast(item, *out++)) raise(invalid_argument(expected + "; an element of the array isn't a str that UTF-8 can hold"));
   return t;
 }
-
-/// An array of one element for a scalar. The kinds must be those declared: 2.5 isn't an i64, 1 isn't a bool.
-template <class T> Value scalar_in(nb::handle h, const std::string& expected) {
-  T v{};
-  if (nb::cast<int64_t>(h.attr("size")) == 1 && nb::try_cast(h.attr("item")(), v, false)) return v;
-  raise(invalid_argument(expected + ", found an array of dtype " + shown(h, "dtype") + " and shape " + shown(h, "shape")));
-}
-
-}  // namespace
 
 nb::object strings_out(const TensorMeta& t) {
   nb::list items;

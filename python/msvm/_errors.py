@@ -1,6 +1,9 @@
 """What fails says where, what was expected, what was found. One class per kind of failure."""
 
 
+import re
+
+
 class Error(RuntimeError):
     """Base of all errors that the core reports."""
 
@@ -39,6 +42,29 @@ BY_CODE: dict[str, type[Error]] = {
 }
 
 
-def make(code: str, message: str) -> Error:
+_raised: list[tuple[type[BaseException], tuple[object, ...]]] = []
+_numbers: dict[object, int] = {}
+_MARK = re.compile(r"\[\[python (\d+)\]\] ")
+
+
+def mark(cls: type[BaseException], args: tuple[object, ...]) -> str:
+    """Text in the message of an instruction that ends a program as ``raise cls(*args)`` does."""
+    key = (cls, args)
+    try:
+        number = _numbers.setdefault(key, len(_raised))
+    except TypeError:  # arguments that can't be hashed
+        number = len(_raised)
+    if number == len(_raised):
+        _raised.append(key)
+    return f"[[python {number}]] "
+
+
+def make(code: str, message: str) -> BaseException:
     """The exception for a status of the core."""
+    found = _MARK.search(message)
+    if found and int(found[1]) < len(_raised):
+        cls, args = _raised[int(found[1])]
+        e = cls(*args)
+        e.add_note("  " + message[found.end() :])
+        return e
     return BY_CODE.get(code, Error)(message)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _context, _core, _registry
 from ._errors import FileError, InputError
 
 
@@ -21,6 +21,11 @@ class Program:
         """Names of the inputs, in order."""
         self.outputs: list[str] = core.output_names()
         """Names of the outputs, in order."""
+        _registry.add(self)
+
+    def executables(self) -> list[_core.Executable]:
+        """The one compiled program behind it, for ``msvm.vm``."""
+        return [self._core]
 
     @property
     def input_types(self) -> dict[str, str]:
@@ -90,6 +95,16 @@ class Program:
         outputs = ", ".join(f"{k}: {t}" for k, t in self.output_types.items())
         return f"<msvm.Program ({inputs}) -> ({outputs})>"
 
+    def _repr_html_(self) -> str:
+        import html
+
+        def row(kind: str, name: str, declared: str) -> str:
+            return f"<tr><td>{kind}</td><td>{html.escape(name)}</td><td><code>{html.escape(declared)}</code></td></tr>"
+
+        rows = [row("input", *item) for item in self.input_types.items()] + [row("output", *item) for item in self.output_types.items()]
+        name = html.escape(self._core.options()["name"] or self._core.jit_view()["program"] or "Program")
+        return f"<table><caption>{name}</caption><tbody>{''.join(rows)}</tbody></table>"
+
     @staticmethod
     def _array(name: str, value: Any) -> np.ndarray[Any, Any]:
         try:
@@ -108,22 +123,22 @@ class Program:
         raise InputError(f"the program takes the inputs {', '.join(self.inputs)}; {'; '.join(parts)}")
 
 
-def load(path: str | os.PathLike[str], num_threads: int = 0, opt: int = 0, jit_level: int = 2) -> Program:
-    """Load and verify a ``.msbc`` or ``.msasm`` file. ``num_threads=0`` takes MSVM_NUM_THREADS or all cores; ``opt=1`` optimises it.
+def load(path: str | os.PathLike[str], **options: Any) -> Program:
+    """Load and verify a ``.msbc`` or ``.msasm`` file; options as in the table of ``docs/python.md``.
 
-    ``jit_level``: 0 interprets only, 1 makes native code for all sizes, 2 also for sizes that have settled.
+    Operators stay as the file has them unless ``opt=1`` asks for the optimiser.
     """
-    return Program(_core.load(os.fsencode(path), num_threads, opt, jit_level))
+    return Program(_core.load(os.fsencode(path), _context.options_for("load", options, opt=0)))
+
+
+def save(program: Any, path: str | os.PathLike[str]) -> None:
+    """Write a program, or a jitted function, as ``.msbc``: what ``load`` reads."""
+    write = getattr(program, "save", None)
+    if write is None:
+        raise InputError(f"save takes a Program or a jitted function, found {type(program).__name__}")
+    write(path)
 
 
 def disassemble(path: str | os.PathLike[str]) -> str:
     """The assembly text of a ``.msbc`` or ``.msasm`` file, verified or not; constants above 256 bytes are left out."""
     return _core.disassemble(os.fsencode(path))
-
-
-def memory_stats() -> dict[str, float]:
-    """Bytes of tensors ``in_use`` (results that live count), ``reserved`` and at the ``peak``, over all programs of the process.
-
-    ``fragmentation`` is 1 - live / reserved at the peak.
-    """
-    return _core.memory_stats()

@@ -1,6 +1,7 @@
 """Small programs that the tests share: as assembly text, and as ONNX models."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -41,7 +42,7 @@ b1:
 """
 
 
-def assembled(folder: Path, text: str, **options: int) -> msvm.Program:
+def assembled(folder: Path, text: str, **options: Any) -> msvm.Program:
     path = folder / "program.msasm"
     path.write_text(text)
     return msvm.load(path, **options)
@@ -74,7 +75,7 @@ def relu_add() -> onnx.ModelProto:
     return model(nodes, [("x", TensorProto.FLOAT, ["N", 4])], [("y", TensorProto.FLOAT, ["N", 4])], [w])
 
 
-def loaded(folder: Path, proto: onnx.ModelProto, **options: int) -> msvm.Program:
+def loaded(folder: Path, proto: onnx.ModelProto, **options: Any) -> msvm.Program:
     path = folder / "model.onnx"
     path.write_bytes(proto.SerializeToString())
     return msvm.onnx.load(path, **options)

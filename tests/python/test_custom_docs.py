@@ -19,6 +19,7 @@ def test_python_examples():
     names: dict = {}
     for block in found:
         exec(compile(block, str(PAGE), "exec"), names)
+    names.clear()  # its functions stay registered, and with them their globals
 
 
 def test_c_example(tmp_path):

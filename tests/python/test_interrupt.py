@@ -51,16 +51,16 @@ def loop(op="Relu"):
     b.set_block(end)
     b.output("y", "tensor", F32, shape)
     b.ret([b.copy(y)])
-    return _core.load_module(b.finish(), opt=0)
+    return _core.load_module(b.finish(), {"opt": 0})
 
-def product(jit_level=0):
+def product(jit_level="O0"):
     b = _core.Builder("test")
     x = b.input("x", F32, [b.symbol("n"), b.symbol("k")])
     y = b.input("y", F32, [b.type(x)[2][1], b.symbol("m")])
     (z,) = b.call("MatMul", [x, y], [], {}, [True])
     b.output("z", "tensor", F32, b.type(z)[2])
     b.ret([z])
-    return _core.load_module(b.finish(), jit_level=jit_level)
+    return _core.load_module(b.finish(), {"jit_level": jit_level})
 """
 exec(LOOPS)
 

@@ -1,5 +1,6 @@
 """docs/python.md: its examples run."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -30,7 +31,16 @@ def test_every_name_is_there():
 def test_the_stub_names_what_is_there():
     from msvm import _core
 
-    stub = (PAGE.parents[1] / "python/msvm/_core.pyi").read_text()
-    for owner, indent in ((_core, ""), (_core.Executable, "    ")):
-        there = {n for n in vars(owner) if not n.startswith("_") and n != "Executable"}
-        assert set(re.findall(rf"^{indent}def (\w+)", stub, re.M)) == there
+    def public(names) -> set[str]:
+        return {n for n in names if not n.startswith("_")}
+
+    stub = ast.parse((PAGE.parents[1] / "python/msvm/_core.pyi").read_text())
+    functions = {d.name for d in stub.body if isinstance(d, ast.FunctionDef)}
+    classes = {d.name: {f.name for f in d.body if isinstance(f, ast.FunctionDef)} for d in stub.body if isinstance(d, ast.ClassDef)}
+    data = {d.target.id for d in stub.body if isinstance(d, ast.AnnAssign)}
+    assert functions | set(classes) | public(data) == public(vars(_core))
+    for name, methods in classes.items():
+        there = vars(getattr(_core, name))
+        assert [m for m in methods if not (m in there or hasattr(object, m) or m == "__getattr__")] == [], name
+        if "__getattr__" not in methods:
+            assert public(methods) == public(there), name

@@ -160,8 +160,46 @@ def integer(dim: Any) -> Any:
     return dim if isinstance(dim, int) else SymInt(dim)
 
 
+class CapturedInt(int):
+    """A plain int from outside the function, while shapes are analysed: as a size it is reported as captured."""
+
+    name: str
+
+    def __new__(cls, value: int, name: str) -> CapturedInt:
+        v = super().__new__(cls, value)
+        v.name = name
+        return v
+
+    def _with(self, op: str, o: Any) -> Any:
+        result = getattr(int, op)(self, o)
+        return CapturedInt(result, self.name) if type(result) is int else result
+
+    def __add__(self, o: Any) -> Any:
+        return self._with("__add__", o)
+
+    def __radd__(self, o: Any) -> Any:
+        return self._with("__radd__", o)
+
+    def __sub__(self, o: Any) -> Any:
+        return self._with("__sub__", o)
+
+    def __rsub__(self, o: Any) -> Any:
+        return self._with("__rsub__", o)
+
+    def __mul__(self, o: Any) -> Any:
+        return self._with("__mul__", o)
+
+    def __rmul__(self, o: Any) -> Any:
+        return self._with("__rmul__", o)
+
+    def __floordiv__(self, o: Any) -> Any:
+        return self._with("__floordiv__", o)
+
+
 def dim_of(v: Any) -> Any:
     """What the builder takes as a size: an int or a Dim."""
+    if isinstance(v, CapturedInt):
+        return current().core.captured(v.name, int(v))
     if isinstance(v, SymInt):
         return v.dim
     if isinstance(v, SymBool):

@@ -71,7 +71,7 @@ class Op:
             results = Results(build)
             tree = results.tree(result)
             module = results.finish()
-        found = _core.load_module(module, opt=0, jit_level=0).run(leaves)
+        found = _core.load_module(module, {"opt": 0, "jit_level": "O0"}).run(leaves)
         return _tree(tree, found)
 
 

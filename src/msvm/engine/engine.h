@@ -91,6 +91,8 @@ class Executable {
   /// Makes code for these sizes of inputs, and ranges of symbols, by name, and for all sizes, and waits for it. The error says what
   /// couldn't be compiled.
   Status make_code(const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges = {}, int32_t function = 0);
+  /// Takes all native code out and has it made again; code on disk is asked first.
+  void remake_code();
   /// The native code there is now, for Engine::load_bundle() in other processes; how many images.
   Result<size_t> write_bundle(const std::string& path) const;
 

@@ -144,6 +144,9 @@ Status Executable::make_code(const std::map<std::string, std::vector<int64_t>>& 
   if (!impl_->native) return unsupported("no code is made at jit_level 0");
   return impl_->native->make(function, sizes, ranges);
 }
+void Executable::remake_code() {
+  if (impl_->native) impl_->native->retire_all();
+}
 Result<size_t> Executable::write_bundle(const std::string& path) const {
   if (!impl_->native) return unsupported("there is no code at jit_level 0");
   return impl_->native->write_bundle(path);

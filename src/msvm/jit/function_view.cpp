@@ -59,7 +59,7 @@ std::string FunctionView::name(Reg r) const {
   const std::string& n = f.regs[static_cast<size_t>(r)].name;
   if (!n.empty()) return n;
   const int32_t d = definition(r);
-  if (d >= 0 && at(d).op == Opcode::kTensorCreate && create_kind(at(d)) == CreateKind::kInput) {
+  if (d >= 0 && (at(d).op == Opcode::kScalarInput || (at(d).op == Opcode::kTensorCreate && create_kind(at(d)) == CreateKind::kInput))) {
     const std::string& input = f.inputs[static_cast<size_t>(at(d).imms[0])].name;
     if (!input.empty()) return input;
   }

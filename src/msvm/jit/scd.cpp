@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <optional>
 
 namespace msvm::jit {
@@ -242,9 +244,24 @@ class Analysis {
     out_.tensors.push_back(std::move(t));
   }
 
+  /// Registers by the names of their values, where these have any.
+  std::string named(const std::string& text) const {
+    std::string out;
+    for (size_t i = 0; i < text.size();) {
+      size_t end = i + 1;
+      auto is_word = [&](size_t k) { return k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) || text[k] == '_'); };
+      while (is_word(i) && is_word(end)) ++end;
+      Reg r = kNoReg;
+      const bool is_register = text[i] == 'R' && std::from_chars(text.data() + i + 1, text.data() + end, r).ptr == text.data() + end && end > i + 1;
+      out += is_register && r >= 0 && static_cast<size_t>(r) < v_.f.regs.size() ? v_.name(r) : text.substr(i, end - i);
+      i = end;
+    }
+    return out;
+  }
+
   std::string dim_text(Dim d, AxisKind kind, std::optional<int64_t> value) const {
     if (value) return fmt::format("{}{}", kind == AxisKind::kCaptured ? "captured:" : "", *value);
-    const std::string text = v_.module.dims->to_string(v_.value(d));
+    const std::string text = named(v_.module.dims->to_string(v_.value(d)));
     if (kind == AxisKind::kDynamic) return d.is_symbol() ? "dynamic" : text;
     if (kind == AxisKind::kFresh) return v_.value(d).is_symbol() && is_anonymous(v_.module.dims->symbol_info(v_.value(d).symbol()).name) ? "fresh" : "fresh:" + text;
     return "symbolic:" + text;
@@ -259,6 +276,11 @@ class Analysis {
     return false;
   }
 
+  static std::string lower_case(std::string_view s) {
+    std::string out(s);
+    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+  }
   static std::string list(const std::vector<size_t>& axes) { return fmt::format("{} {}", axes.size() == 1 ? "axis" : "axes", fmt::join(axes, ", ")); }
 
   void explain(TensorScd& t, const Instr& i, const TensorScd* from, int32_t captured_at) {
@@ -283,8 +305,8 @@ class Analysis {
       t.reason = fmt::format("created under the branch at {}", v_.place(branch));
       t.mend = "compute both sizes, or declare an upper bound";
     } else if (!captured.empty()) {
-      t.reason = fmt::format("{} at {} breaks the symbolic binding of {}: the size comes from {} at {}", operation(i), v_.place(t.instruction), list(captured),
-                             captured.size() == 1 ? "a Python int" : "Python ints", v_.place(captured_at >= 0 ? captured_at : t.instruction));
+      t.reason = fmt::format("{} op breaks symbolic binding: size comes from {} at {}", lower_case(operation(i)), captured.size() == 1 ? "a Python int" : "Python ints",
+                             v_.place(captured_at >= 0 ? captured_at : t.instruction));
       t.mend = captured_mend(*from, captured[0], t);
     } else if (!fresh.empty()) {
       t.reason = fmt::format("{} at {} computes {} at run time", operation(i), v_.place(t.instruction), list(fresh));
@@ -302,8 +324,8 @@ class Analysis {
     const std::string wrap = "wrap the value in ms.mutable";
     if (from.kinds.size() != t.kinds.size() || !from.dims[axis].starts_with("symbolic:")) return wrap;
     const Dim d = v_.value(v_.type(from.reg).shape[axis]);
-    if (!d.is_symbol()) return "compute it from " + v_.module.dims->to_string(d) + ", or " + wrap;
-    return fmt::format("use an expression of {0}, as in ms.symbolic_mul({0}, 2), or {1}", v_.module.dims->to_string(d), wrap);
+    if (!d.is_symbol()) return "compute it from " + named(v_.module.dims->to_string(d)) + ", or " + wrap;
+    return fmt::format("use ms.symbolic_mul({}, 2), or {}", from.dims[axis].substr(sizeof("symbolic:") - 1), wrap);
   }
 
   const FunctionView& v_;
@@ -335,8 +357,11 @@ std::string_view axis_kind_name(AxisKind k) {
 
 std::string to_string(const TensorScd& t) {
   if (!t.counted) return fmt::format("Tensor {}: not counted ({}; {})", t.name, t.reason, t.mend);
-  if (t.reason == "input") return fmt::format("Tensor {}: SCD={:.3g} (dims: [{}])", t.name, t.scd, fmt::join(t.dims, ", "));
-  return fmt::format("Tensor {}: SCD={:.3g} ({}{}{})", t.name, t.scd, t.reason, t.mend.empty() ? "" : "; ", t.mend);
+  std::string number = fmt::format("{:.2f}", t.scd);
+  if (number.back() == '0') number.pop_back();
+  const std::string head = fmt::format("Tensor {}: SCD={} (", t.name, number);
+  if (t.reason == "input") return fmt::format("{}dims: [{}])", head, fmt::join(t.dims, ", "));
+  return t.mend.empty() ? fmt::format("{}{})", head, t.reason) : fmt::format("{}{};\n{:{}}{})", head, t.reason, "", head.size(), t.mend);
 }
 
 }  // namespace msvm::jit

@@ -82,8 +82,8 @@ TEST(Scd, Text) {
   EXPECT_EQ(to_string(r["x"]), "Tensor x: SCD=0.5 (dims: [dynamic, 3, symbolic:H, symbolic:W])");
   EXPECT_EQ(r["y"].reason, "propagated from x by slice");
   EXPECT_EQ(to_string(r["z"]),
-            "Tensor z: SCD=0 (Resize at model.py:15 breaks the symbolic binding of axes 2, 3: the size comes from Python ints at model.py:14; use an expression of R2, as in "
-            "ms.symbolic_mul(R2, 2), or wrap the value in ms.mutable)");
+            "Tensor z: SCD=0.0 (resize op breaks symbolic binding: size comes from Python ints at model.py:14;\n"
+            "                   use ms.symbolic_mul(h, 2), or wrap the value in ms.mutable)");
   EXPECT_EQ(r["r"].reason, "propagated from z, dims unchanged");
 }
 

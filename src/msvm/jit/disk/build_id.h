@@ -8,7 +8,7 @@ namespace msvm::jit {
 /// The linker's build id of an ELF file, in hex; of files without one size and time of change; "none" if there is no such file.
 std::string build_id_of_file(const std::string& path);
 
-/// That of the executable or library which holds this code.
+/// Of the sources and flags that this code was built from: the same in all programs and libraries of one build.
 std::string build_id_of_this_code();
 
 /// Both, for keys: code that another build compiled, or another build would call, is other code.

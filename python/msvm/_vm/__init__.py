@@ -1,0 +1,1 @@
+"""What ``msvm.vm`` is made of."""

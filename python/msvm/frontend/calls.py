@@ -1,0 +1,196 @@
+"""Calls in a compiled function: operators, other functions, builtins, methods of containers."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from .builtin_calls import BUILTINS, MATH, container_method
+from .captures import TENSOR, trusted
+from .expressions import BoundMethod, Closure
+from .join import is_tensor
+from .source import source_of
+from .state import Ref
+from .values import SymTensor, Symbolic
+
+if TYPE_CHECKING:
+    from .interpret import Interpreter as _Base
+else:
+    _Base = object
+
+
+class Calls(_Base):
+    def ev_Call(self, node: Any) -> Any:
+        function = self.eval(node.func)
+        args = self.elements(node.args)
+        kwargs: dict[str, Any] = {}
+        for k in node.keywords:
+            if k.arg is None:
+                more = self.eval(k.value)
+                kwargs.update(self.state.content(more))
+            else:
+                kwargs[k.arg] = self.eval(k.value)
+        with self.located(node):
+            return self.call(function, args, kwargs)
+
+    def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if isinstance(function, Closure):
+            arguments = _bind_closure(function, args, kwargs, self)
+            frame = self.all_frames[function.frame]
+            return self.run_function(function.source, arguments, function.frame, frame.globals, frame.cells)
+        if isinstance(function, BoundMethod):
+            return container_method(self, function.owner, function.name, args, kwargs)
+        if isinstance(function, functools.partial):
+            return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs})
+        body = getattr(function, "body", None)
+        if body is not None and trusted(type(function).__module__):
+            return self.library(body, args, kwargs)
+        inner = getattr(function, "__msvm_function__", None)
+        if inner is not None:
+            return self.call(inner, args, kwargs)
+        if isinstance(function, types.MethodType):
+            if trusted(function.__func__.__module__) and not _construct(function):
+                return self.library(function, args, kwargs)
+            return self.call(function.__func__, [function.__self__, *args], kwargs)
+        if isinstance(function, types.FunctionType):
+            if report := getattr(function, "__msvm_report__", None):
+                return self.report(report, args, kwargs)
+            if trusted(function.__module__) and not function.__name__ == "construct":
+                return self.trusted_call(function, args, kwargs)
+            return self.inline(function, args, kwargs)
+        try:
+            handler = BUILTINS.get(function) or MATH.get(function)
+        except TypeError:
+            handler = None
+        if handler is not None:
+            return handler(self, *args, **kwargs)
+        if isinstance(function, type):
+            return self.construct(function, args, kwargs)
+        call = getattr(type(function), "__call__", None)
+        if isinstance(call, types.FunctionType):
+            construct = getattr(type(function), "construct", None)
+            if trusted(call.__module__) and isinstance(construct, types.FunctionType):
+                return self.inline(construct, [function, *args], kwargs)
+            return self.library(function, args, kwargs) if trusted(call.__module__) else self.inline(call, [function, *args], kwargs)
+        return self.trusted_call(function, args, kwargs)
+
+    def library(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Our own code, that works on symbolic values."""
+        result = function(*[self.state.plain(a) for a in args], **{k: self.state.plain(v) for k, v in kwargs.items()})
+        return self.owned(result)
+
+    def owned(self, v: Any) -> Any:
+        """Lists and dicts that a callee made belong to the function from now on."""
+        if type(v) is list:
+            return self.made([self.owned(x) for x in v])
+        if type(v) is dict:
+            return self.made({k: self.owned(x) for k, x in v.items()})
+        return tuple(self.owned(x) for x in v) if type(v) is tuple else v
+
+    def trusted_call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A function from outside, while the program is made: with known values only, but for our own."""
+        module = getattr(function, "__module__", None) or type(function).__module__
+        name = getattr(function, "__name__", type(function).__name__)
+        plain = [self.state.plain(a) for a in args]
+        named = {k: self.state.plain(v) for k, v in kwargs.items()}
+        if module.split(".")[0] == "msvm":
+            return self.owned(function(*plain, **named))
+        if _contains_symbolic([plain, named]):
+            hint = f"; use msvm.ops.{name}" if module.split(".")[0] in ("numpy", "torch", "math") else ""
+            self.unsupported(f"{module}.{name} of a value that is known only when the program runs{hint}")
+        if ".random" in module or "random" in type(getattr(function, "__self__", None)).__name__.lower() or module in ("random", "time", "datetime", "os", "uuid", "secrets"):
+            self.unsupported(f"{module}.{name}: it would be called once, while the program is made, and not at each call; call it outside and pass the result")
+        if module.split(".")[0] not in _PURE and not isinstance(function, types.BuiltinFunctionType | types.BuiltinMethodType | np.ufunc):
+            self.unsupported(f"a call of {module}.{name}, which can't be compiled")
+        return self.owned(function(*plain, **named))
+
+    def report(self, report: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+        """A report as a statement: made at the first call of each signature."""
+        plain = [self.state.plain(a) for a in args]
+        named = {k: self.state.plain(v) for k, v in kwargs.items()}
+        self.reports.append(functools.partial(report, *plain, **named))
+
+    def inline(self, function: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        code = function.__code__
+        if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            self.unsupported(f"{function.__name__} is a generator or coroutine; return a list instead")
+        bound = signature_of(function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        arguments = {k: self.made(v) if type(v) is dict and _is_keywords(function, k) else v for k, v in bound.arguments.items()}
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        return self.run_function(source_of(code), arguments, None, function.__globals__, cells)
+
+    def construct(self, cls: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if cls is TENSOR:
+            return self.make_tensor(args, kwargs)
+        plain = [self.state.plain(a) for a in args]
+        named = {k: self.state.plain(v) for k, v in kwargs.items()}
+        if issubclass(cls, BaseException):
+            return cls(*[self.text(a) if not isinstance(a, int | float) else a for a in args])
+        if _contains_symbolic([plain, named]) and not trusted(cls.__module__):
+            self.unsupported(f"an object of class {cls.__name__} made of values that are known only when the program runs; pass a tuple or a dict")
+        if not trusted(cls.__module__):
+            self.unsupported(f"an object of class {cls.__name__} is made inside the function; make it outside")
+        return self.owned(cls(*plain, **named))
+
+    def make_tensor(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        from .values import as_tensor
+
+        data = self.state.plain(args[0]) if args else self.state.plain(kwargs.get("data", kwargs.get("input_data")))
+        dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
+        if data is None:
+            self.unsupported("a tensor without data; use msvm.ops.zeros")
+        if isinstance(data, SymTensor) or not is_tensor(data):
+            return as_tensor(data, dtype)
+        return as_tensor(_core.Tensor(data) if isinstance(data, np.ndarray) else data, dtype)
+
+
+_PURE = ("numpy", "math", "operator", "functools", "itertools", "builtins", "cmath", "fractions", "decimal", "typing", "_operator")
+
+
+def _construct(method: types.MethodType) -> bool:
+    return method.__func__.__name__ == "construct"
+
+
+def _contains_symbolic(v: Any) -> bool:
+    if isinstance(v, Symbolic | Closure | Ref):
+        return True
+    if isinstance(v, dict):
+        return any(map(_contains_symbolic, v.values()))
+    if isinstance(v, slice):
+        return _contains_symbolic([v.start, v.stop, v.step])
+    return isinstance(v, tuple | list | set) and any(map(_contains_symbolic, v))
+
+
+@functools.lru_cache(maxsize=4096)
+def signature_of(function: Any) -> inspect.Signature:
+    return inspect.signature(function, follow_wrapped=False)
+
+
+def _is_keywords(function: Any, name: str) -> bool:
+    return signature_of(function).parameters[name].kind is inspect.Parameter.VAR_KEYWORD
+
+
+def _bind_closure(c: Closure, args: list[Any], kwargs: dict[str, Any], it: Any) -> dict[str, Any]:
+    a = c.source.node.args
+    names = [x.arg for x in [*a.posonlyargs, *a.args]]
+    P = inspect.Parameter
+    parameters = [P(n, P.POSITIONAL_OR_KEYWORD, default=c.defaults[k - len(names)] if k >= len(names) - len(c.defaults) else P.empty) for k, n in enumerate(names)]
+    if a.vararg:
+        parameters.append(P(a.vararg.arg, P.VAR_POSITIONAL))
+    for x, d, node in zip(a.kwonlyargs, c.kw_defaults, a.kw_defaults, strict=True):
+        parameters.append(P(x.arg, P.KEYWORD_ONLY, default=P.empty if node is None else d))
+    if a.kwarg:
+        parameters.append(P(a.kwarg.arg, P.VAR_KEYWORD))
+    bound = inspect.Signature(parameters).bind(*args, **kwargs)
+    bound.apply_defaults()
+    if a.kwarg:
+        bound.arguments[a.kwarg.arg] = it.made(bound.arguments[a.kwarg.arg])
+    return dict(bound.arguments)
+
+

@@ -1,0 +1,125 @@
+"""What a function takes from outside its arguments: implicit inputs, and values that were burned in under a guard.
+
+Paths, as the dispatcher reads them: ``("global", dict, name)``, ``("cell", cell)``, ``("attr", object, name)``, ``("value", object)``.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .build import Build
+from .join import Restart
+from .program import Kind, input_value
+from .values import DTYPE, SymTensor, as_tensor
+
+Source = tuple[Any, ...]
+
+TENSOR: type = getattr(_core, "Tensor", type(None))
+MUTABLE: type = getattr(_core, "Mutable", type(None))
+
+_TRUSTED = ("msvm", "numpy", "math", "builtins", "torch", "typing", "operator", "functools", "itertools")
+
+
+def trusted(module: str | None) -> bool:
+    """Modules whose names nobody rebinds."""
+    return module is not None and module.split(".")[0] in _TRUSTED
+
+
+class Captures:
+    """Over all tries of one compilation. Inputs that a try finds late are there from the start in the next one."""
+
+    def __init__(self) -> None:
+        self.sources: dict[Any, tuple[Source, Kind, str]] = {}
+        self.guards: dict[Any, tuple[Source, Any]] = {}
+        self._values: dict[Any, Any] = {}
+        self._parameters: dict[int, Any] = {}
+
+    def begin(self, build: Build) -> None:
+        """Makes the implicit inputs known so far."""
+        self._build = build
+        self._parameters = {}
+        self._values = {key: input_value(build, kind, name) for key, (_, kind, name) in self.sources.items()}
+
+    def inputs(self) -> list[Source]:
+        return [source for source, _, _ in self.sources.values()]
+
+    def take(self, v: Any, source: Source, name: str) -> Any:
+        """The value as the program sees it."""
+        if isinstance(v, MUTABLE):
+            return self._mutable(v, source, name)
+        if isinstance(v, np.ndarray) or isinstance(v, TENSOR) and not is_parameter(v):
+            return self._input(source, _tensor_kind(v), name)
+        if is_parameter(v):
+            return self._parameter(v, source)
+        self.guard(source, v)
+        if type(v) in (list, tuple, dict, set):
+            return self._container(v, name)
+        return v
+
+    def guard(self, source: Source, expected: Any) -> None:
+        if source[0] == "value" or (source[0] == "global" and trusted(source[1].get("__name__"))):
+            return
+        self.guards.setdefault(_key(source), (source, expected))
+
+    def _input(self, source: Source, kind: Kind, name: str) -> Any:
+        key = _key(source)
+        if key not in self.sources:
+            self.sources[key] = (source, kind, name)
+        if key not in self._values:
+            raise Restart
+        return self._values[key]
+
+    def _mutable(self, v: Any, source: Source, name: str) -> Any:
+        value = v.value
+        if isinstance(value, tuple):
+            self.guard(source, v)
+            return tuple(self._mutable(x, ("value", x), f"{name}_{k}") if isinstance(x, MUTABLE) else x for k, x in enumerate(v))
+        kind = "bool" if isinstance(value, bool) else "i64" if isinstance(value, int) else "f64"
+        return self._input(source, (kind,), name)
+
+    def _parameter(self, v: Any, source: Source) -> SymTensor:
+        self.guard(source, v)
+        self.guard(("attr", v, "_version"), v._version)
+        found = self._parameters.get(id(v))
+        if found is None:
+            found = self._parameters[id(v)] = (as_tensor(v), v)
+        return found[0]  # type: ignore[no-any-return]
+
+    def _container(self, v: Any, name: str) -> Any:
+        """Tensors inside are inputs. The copy stands for the original, and can't be changed."""
+
+        def inside(x: Any, at: str) -> Any:
+            if isinstance(x, (np.ndarray, TENSOR, MUTABLE)) or is_parameter(x):
+                return self.take(x, ("value", x), at)
+            return self._container(x, at) if type(x) in (list, tuple, dict, set) else x
+
+        new: Any
+        if type(v) is dict:
+            new = {k: inside(x, f"{name}_{k}") for k, x in v.items()}
+        elif type(v) is set:
+            new = set(v)
+        else:
+            new = type(v)(inside(x, f"{name}_{k}") for k, x in enumerate(v))
+        return new
+
+
+def is_parameter(v: Any) -> bool:
+    return hasattr(type(v), "set_data") and hasattr(v, "_version")
+
+
+def _key(source: Source) -> Any:
+    return (source[0], *(x if isinstance(x, str) else id(x) for x in source[1:]))
+
+
+def _tensor_kind(v: Any) -> Kind:
+    if isinstance(v, np.ndarray):
+        return ("tensor", DTYPE[v.dtype.name], v.ndim)
+    return ("tensor", v.dtype, v.ndim)
+
+
+def is_plain_module(v: Any) -> bool:
+    return isinstance(v, types.ModuleType)

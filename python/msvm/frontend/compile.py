@@ -1,0 +1,99 @@
+"""Compiles one call signature of a function."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _core
+from .._errors import UnsupportedError
+from .build import Build, making
+from .captures import Captures, Source
+from .interpret import Interpreter
+from .join import Dead, Key, Restart, Variant
+from .program import Kind, Results, input_value
+from .source import source_of
+from .values import SymTensor
+
+TRIES = 400
+
+
+class Compiled:
+    """A program, and what has to be known to call it."""
+
+    def __init__(self, module: _core.Module, tree: Any, captures: Captures, reports: list[Callable[[], Any]]) -> None:
+        self.module = module
+        self.tree = tree
+        """How results come back (see ``program.Results``)."""
+        self.captured_inputs: list[Source] = captures.inputs()
+        """Where the inputs before those of the arguments come from."""
+        self.guards: list[tuple[Source, Any]] = list(captures.guards.values())
+        self.reports = reports
+
+
+def compile_function(
+    function: types.FunctionType,
+    kinds: Sequence[Kind],
+    names: Sequence[str],
+    rebuild: Callable[[list[Any]], dict[str, Any]],
+    shapes: Sequence[Any] | None = None,
+    symbols: Callable[[Build], Any] | None = None,
+) -> Compiled:
+    """``kinds`` and ``names`` of the leaves of the arguments; ``rebuild`` puts values for the leaves into arguments by parameter.
+
+    ``shapes``: per leaf, sizes that are declared (None: all axes open); ``symbols`` makes them once there is a program.
+    Raises ``UnsupportedError`` for what can't be compiled, and what Python would raise, with the line.
+    """
+    captures = Captures()
+    loops: dict[Any, dict[Key, Variant]] = {}
+    for _ in range(TRIES):
+        try:
+            return _attempt(function, kinds, names, rebuild, captures, loops, shapes, symbols)
+        except Restart:
+            continue
+    raise UnsupportedError(f"{function.__qualname__}: the sizes and kinds of values in its loops don't settle")
+
+
+def _attempt(
+    function: types.FunctionType,
+    kinds: Sequence[Kind],
+    names: Sequence[str],
+    rebuild: Callable[[list[Any]], dict[str, Any]],
+    captures: Captures,
+    loops: dict[Any, dict[Key, Variant]],
+    shapes: Sequence[Any] | None,
+    symbols: Callable[[Build], Any] | None,
+) -> Compiled:
+    build = Build(function.__name__)
+    with making(build):
+        captures.begin(build)
+        if symbols is not None:
+            shapes = symbols(build)
+        leaves = [input_value(build, kind, name, shapes[k] if shapes else None) for k, (kind, name) in enumerate(zip(kinds, names, strict=True))]
+        it = Interpreter(build, captures, loops)
+        it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
+        arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
+        code = function.__code__
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        value = None
+        try:
+            value = it.run_function(source_of(code), arguments, None, function.__globals__, cells)
+        except Dead:
+            it.alive = False
+        results = Results(build)
+        if it.alive:
+            tree = results.tree(it.state.plain(value))
+            module = results.finish()
+        else:
+            tree, module = ("const", None), build.core.finish()
+    return Compiled(module, tree, captures, it.reports)
+
+
+def _argument(it: Interpreter, v: Any) -> Any:
+    """Lists and dicts of the caller: the function must not change them."""
+    if type(v) in (list, dict):
+        return v
+    return tuple(_argument(it, x) for x in v) if type(v) is tuple else v
+
+

@@ -1,0 +1,531 @@
+"""Expressions of a compiled function."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import operator
+import types
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .captures import trusted
+from .join import describe, is_tensor, kind_of
+from .ranges import SymRange
+from .source import Source, stored_names
+from .state import Path, Ref, Unbound
+from .values import SymBool, SymFloat, SymInt, SymTensor, Symbolic, logical_and, logical_not, logical_or, read
+
+_BINARY = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
+_COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+
+
+class Part:
+    """A value in a string, how it was written, and how it is formatted ("!r:>10")."""
+
+    def __init__(self, value: Any, source: str, format: str = "") -> None:
+        self.value = value
+        self.source = source
+        self.format = format
+
+
+class Text:
+    """A string with parts that are known only when the program runs: plain strings and ``Part``."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
+
+
+class Closure:
+    """A function or lambda that was defined inside the compiled one."""
+
+    def __init__(self, source: Source, frame: int, defaults: list[Any], kw_defaults: list[Any]) -> None:
+        self.source = source
+        self.frame = frame
+        self.defaults = defaults
+        self.kw_defaults = kw_defaults
+
+
+class BoundMethod:
+    """A method of a container, or of a value, that waits for its arguments."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+
+if TYPE_CHECKING:
+    from .interpret import Interpreter as _Base
+else:
+    _Base = object
+
+
+class Expressions(_Base):
+    def eval(self, node: Any) -> Any:
+        handler = getattr(self, f"ev_{type(node).__name__}", None)
+        if handler is None:
+            from .interpret import UNSUPPORTED
+
+            self.unsupported(f"{UNSUPPORTED.get(type(node), f'an expression of the kind {type(node).__name__}')} isn't supported in a compiled function")
+        return handler(node)
+
+    # --- names ------------------------------------------------------------------------------------------------------------
+
+    def ev_Constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def ev_Name(self, node: ast.Name) -> Any:
+        return self.load_name(node.id)
+
+    def load_name(self, name: str) -> Any:
+        frame = self.frame
+        v = self.state.frames[frame.number].get(name, frame)
+        if v is not frame:
+            return self.bound(name, v)
+        if name in frame.local_names:
+            raise UnboundLocalError(f"{name} has no value yet")
+        outer = frame.outer
+        while outer is not None:
+            names = self.state.frames.get(outer, {})
+            if name in names:
+                return self.bound(name, names[name])
+            frame = self.all_frames[outer]
+            outer = frame.outer
+        if name in frame.cells:
+            cell = frame.cells[name]
+            try:
+                return self.captures.take(cell.cell_contents, ("cell", cell), name)
+            except ValueError:
+                raise NameError(f"{name} has no value yet in the enclosing scope") from None
+        if name in frame.globals:
+            return self.captures.take(frame.globals[name], ("global", frame.globals, name), name)
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        raise NameError(f"name '{name}' is not defined")
+
+    def bound(self, name: str, v: Any) -> Any:
+        if isinstance(v, Unbound):
+            self.unsupported(f"{name} can't be used here: {v.why}; give it a value of one kind on every way that leads here")
+        return v
+
+    def store_name(self, name: str, v: Any) -> None:
+        self.state.frames[self.frame.number][name] = v
+
+    def ev_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        v = self.eval(node.value)
+        self.store_name(node.target.id, v)
+        return v
+
+    # --- attributes and elements ------------------------------------------------------------------------------------------
+
+    def ev_Attribute(self, node: ast.Attribute) -> Any:
+        return self.attribute(self.eval(node.value), node.attr)
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        if isinstance(owner, Ref | list | dict | set | str | Text):
+            return BoundMethod(owner, name)
+        if isinstance(owner, Symbolic):
+            if isinstance(owner, SymInt | SymFloat | SymBool):
+                return self.number_attribute(owner, name)
+            try:
+                return getattr(owner, name)
+            except AttributeError:
+                raise AttributeError(f"a tensor has no attribute '{name}'") from None
+        if isinstance(owner, Closure | BoundMethod):
+            raise AttributeError(f"'function' object has no attribute '{name}'")
+        if isinstance(owner, types.ModuleType):
+            v = getattr(owner, name)
+            if trusted(owner.__name__) or isinstance(v, types.ModuleType):
+                return v
+            return self.captures.take(v, ("attr", owner, name), name)
+        if isinstance(owner, type) and trusted(owner.__module__):
+            return getattr(owner, name)
+        static = _static(owner, name)
+        if isinstance(static, property) and not trusted(type(owner).__module__):
+            return self.call(static.fget, [owner], {})
+        v = getattr(owner, name)
+        if isinstance(v, types.MethodType | types.BuiltinMethodType) or isinstance(owner, int | float | tuple | np.ndarray | slice | range):
+            return v
+        return self.captures.take(v, ("attr", owner, name), name)
+
+    def ev_Subscript(self, node: ast.Subscript) -> Any:
+        return self.get_item(self.eval(node.value), self.eval(node.slice))
+
+    def ev_Slice(self, node: ast.Slice) -> Any:
+        return slice(*(None if x is None else self.eval(x) for x in (node.lower, node.upper, node.step)))
+
+    def get_item(self, owner: Any, index: Any) -> Any:
+        if isinstance(owner, SymTensor):
+            return owner[self.state.plain(index)]  # type: ignore[index]
+        content = self.state.content(owner)
+        if isinstance(content, Unbound):
+            self.unsupported(content.why)
+        if isinstance(index, SymInt) or (isinstance(index, slice) and any(isinstance(x, Symbolic) for x in (index.start, index.stop, index.step))):
+            if isinstance(content, list | tuple) and isinstance(index, SymInt):
+                return self.choose(list(content), index)
+            if is_tensor(content):
+                from .values import as_tensor
+
+                return as_tensor(content)[index]  # type: ignore[index]
+            self.unsupported(f"an index into a {type(content).__name__} that is known only when the program runs; stack the tensors with msvm.ops.stack and index that")
+        if isinstance(owner, SymRange):
+            return owner.start + index * owner.step
+        v = content[self.state.plain(index)] if not isinstance(content, dict) else content[index]
+        return self.made(v) if isinstance(owner, Ref) and isinstance(v, list) and isinstance(index, slice) else v
+
+    def choose(self, items: list[Any], index: SymInt) -> Any:
+        """One of a few numbers by a size."""
+        if not items or any(kind_of(v) != "int" for v in items):
+            self.unsupported("an index into a list that is known only when the program runs; stack the tensors with msvm.ops.stack and index that")
+        from .values import as_tensor
+
+        return read(as_tensor(items)[index])  # type: ignore[index]
+
+    def set_item(self, owner: Any, index: Any, value: Any) -> None:
+        if isinstance(owner, SymTensor):
+            if owner.reg in self.argument_regs:
+                self.unsupported("an element of an argument is assigned: the caller's tensor would have to change; work on a copy (x = x + 0, or msvm.ops.identity(x)) and return it")
+            from ..ops._index import setitem
+
+            self.state.replace(owner, setitem.body(owner, self.state.plain(index), self.state.plain(value)))
+            return
+        if isinstance(owner, Ref):
+            if isinstance(index, Symbolic):
+                self.unsupported("an index into a list or dict that is known only when the program runs")
+            content = self.state.content(owner)
+            if isinstance(content, Unbound):
+                self.unsupported(content.why)
+            content[index] = list(self.iterate(value)) if isinstance(index, slice) else value
+            return
+        if isinstance(owner, np.ndarray):
+            self.unsupported("an assignment into an array that was made at compile time; use msvm.ops.zeros and the like")
+        self.unsupported(f"an assignment into a {type(owner).__name__} from outside the function: it would change state there; return the value instead")
+
+    # --- operators --------------------------------------------------------------------------------------------------------
+
+    def ev_BinOp(self, node: ast.BinOp) -> Any:
+        return self.binary(node.op, self.eval(node.left), self.eval(node.right))
+
+    def binary(self, op: ast.operator, a: Any, b: Any) -> Any:
+        x, y = self.state.content(a), self.state.content(b)
+        for v in (x, y):
+            if isinstance(v, Unbound):
+                self.unsupported(v.why)
+        if isinstance(op, ast.Mod) and isinstance(x, str):
+            return self.format_percent(x, y)
+        if isinstance(x, Text) or isinstance(y, Text):
+            if isinstance(op, ast.Add):
+                return Text([*self.parts(x), *self.parts(y)])
+        result = _BINARY[type(op)](x, y)
+        return self.made(result) if type(result) in (list, dict, set) else result
+
+    def ev_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        v = self.eval(node.operand)
+        if isinstance(node.op, ast.Not):
+            return logical_not(self.truth(v))
+        if isinstance(v, SymBool):
+            self.unsupported("arithmetic on a bool that is known only when the program runs")
+        return {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)](v)
+
+    def ev_BoolOp(self, node: ast.BoolOp) -> Any:
+        return self.bool_chain(node.values, isinstance(node.op, ast.And))
+
+    def bool_chain(self, nodes: list[Any], both: bool) -> Any:
+        """The operand that decides, as Python gives it; the rest is evaluated only where it is needed."""
+        first = self.eval(nodes[0])
+        if len(nodes) == 1:
+            return first
+        condition = self.truth(first)
+        if isinstance(condition, bool):
+            return first if condition != both else self.bool_chain(nodes[1:], both)
+        if not isinstance(first, SymBool):
+            self.unsupported("and/or between tensors or numbers that are known only when the program runs; write msvm.ops.logical_and, or compare first")
+        if all(_simple(n) for n in nodes[1:]):
+            rest = self.truth(self.bool_chain(nodes[1:], both))
+            return logical_and(condition, rest) if both else logical_or(condition, rest)
+        ends: list[Path] = []
+        taken, other = self.fork(condition)
+        for path, evaluate in ((taken, both), (other, not both)):
+            self.value_on(path, "and/or", lambda: self.truth(self.bool_chain(nodes[1:], both)) if evaluate else not both, ends)  # noqa: B023 - called at once
+        return self.joined_value("and/or", ends)
+
+    def ev_Compare(self, node: ast.Compare) -> Any:
+        left = self.eval(node.left)
+        result: Any = True
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.eval(right_node)
+            one = self.compare(op, left, right)
+            if len(node.ops) == 1:
+                return one
+            result = logical_and(self.truth(result), self.truth(one))
+            left = right
+        return result
+
+    def compare(self, op: ast.cmpop, a: Any, b: Any) -> Any:
+        if isinstance(op, ast.Is | ast.IsNot):
+            same = a is b or (isinstance(a, Ref) and isinstance(b, Ref) and a.number == b.number)
+            return same == isinstance(op, ast.Is)
+        if isinstance(op, ast.In | ast.NotIn):
+            found = self.contains(a, b)
+            return found if isinstance(op, ast.In) else logical_not(found)
+        x, y = self.state.plain(a), self.state.plain(b)
+        if isinstance(x, tuple | list) and type(x) is type(y) and isinstance(op, ast.Eq | ast.NotEq) and _any_symbolic(x, y):
+            equal = self.equal_items(x, y)
+            return equal if isinstance(op, ast.Eq) else logical_not(equal)
+        return _COMPARE[type(op)](x, y)
+
+    def equal_items(self, x: Any, y: Any) -> Any:
+        if len(x) != len(y):
+            return False
+        result: Any = True
+        for p, q in zip(x, y, strict=True):
+            one = self.equal_items(p, q) if isinstance(p, tuple | list) and type(p) is type(q) else self.truth(p == q)
+            result = logical_and(result, one)
+        return result
+
+    def contains(self, item: Any, container: Any) -> Any:
+        content = self.state.plain(container)
+        if isinstance(content, dict | set | str) or not _any_symbolic((item,), tuple(content)):
+            return item in content
+        result: Any = False
+        for x in content:
+            result = logical_or(result, self.truth(x == item))
+        return result
+
+    def ev_IfExp(self, node: ast.IfExp) -> Any:
+        condition = self.truth(self.eval(node.test))
+        if isinstance(condition, bool):
+            return self.eval(node.body if condition else node.orelse)
+        ends: list[Path] = []
+        for path, branch in zip(self.fork(condition), (node.body, node.orelse), strict=True):
+            self.value_on(path, "a conditional expression", lambda: self.eval(branch), ends)  # noqa: B023 - called at once
+        return self.joined_value("a conditional expression", ends)
+
+    def truth(self, v: Any) -> Any:
+        """bool or SymBool: what ``if`` asks."""
+        if isinstance(v, bool | SymBool):
+            return v
+        if isinstance(v, SymInt):
+            return v != 0
+        if isinstance(v, SymFloat):
+            return v != 0.0
+        if isinstance(v, SymTensor):
+            return self.tensor_truth(v)
+        if isinstance(v, Ref):
+            content = self.state.content(v)
+            if isinstance(content, Unbound):
+                self.unsupported(content.why)
+            return bool(content)
+        if isinstance(v, SymRange):
+            return v.count != 0
+        if is_tensor(v) and getattr(v, "size", 1) != 1:
+            raise ValueError("the truth value of a tensor with other than one element is ambiguous; use .any() or .all()")
+        return bool(v)
+
+    def tensor_truth(self, t: SymTensor) -> Any:
+        n = t.size
+        one = n == 1
+        if one is False:
+            raise ValueError(f"the truth value of a tensor of shape {t.shape} is ambiguous; use .any() or .all()")
+        if one is not True:
+            self.core.shape_assert(one.reg, self.exception_text(ValueError("the truth value of a tensor with other than one element is ambiguous; use .any() or .all()")))
+        v = read(t, *([0] * t.ndim))
+        return v if isinstance(v, bool | SymBool) else v != 0
+
+    # --- containers -------------------------------------------------------------------------------------------------------
+
+    def ev_Tuple(self, node: ast.Tuple) -> Any:
+        return tuple(self.elements(node.elts))
+
+    def ev_List(self, node: ast.List) -> Any:
+        return self.made(self.elements(node.elts))
+
+    def ev_Set(self, node: ast.Set) -> Any:
+        return self.made(set(self.elements(node.elts)))
+
+    def elements(self, nodes: list[Any]) -> list[Any]:
+        out: list[Any] = []
+        for n in nodes:
+            if isinstance(n, ast.Starred):
+                out.extend(self.iterate(self.eval(n.value)))
+            else:
+                out.append(self.eval(n))
+        return out
+
+    def ev_Dict(self, node: ast.Dict) -> Any:
+        out: dict[Any, Any] = {}
+        for k, v in zip(node.keys, node.values, strict=True):
+            if k is None:
+                more = self.eval(v)
+                out.update(self.state.content(more))
+            else:
+                out[self.eval(k)] = self.eval(v)
+        return self.made(out)
+
+    def iterate(self, v: Any) -> Iterator[Any]:
+        """The elements, whose number must be known."""
+        content = self.state.content(v)
+        if isinstance(content, Unbound):
+            self.unsupported(content.why)
+        if isinstance(content, SymRange):
+            if not isinstance(content.count, int):
+                self.unsupported("a range whose length is known only when the program runs can't be taken apart here; loop over it with a for statement")
+            return iter([content.start + k * content.step for k in range(content.count)])
+        if isinstance(content, SymTensor):
+            n = content.shape[0] if content.shape else None
+            if n is None:
+                raise TypeError("iteration over a tensor of rank 0")
+            if not isinstance(n, int):
+                self.unsupported("iteration over a tensor whose first size is known only when the program runs; loop over it with a for statement")
+            return iter([content[k] for k in range(n)])  # type: ignore[index]
+        if isinstance(content, Symbolic):
+            raise TypeError(f"{describe(content)} is not iterable")
+        if type(content).__module__.split(".")[0] not in ("builtins", "numpy", "msvm", "itertools", "collections") and hasattr(type(content), "__iter__"):
+            return iter(self.iterate(self.call(type(content).__iter__, [content], {})))
+        return iter(list(content))
+
+    def ev_Starred(self, node: ast.Starred) -> Any:
+        self.unsupported("* here")
+
+    # --- comprehensions ---------------------------------------------------------------------------------------------------
+
+    def ev_ListComp(self, node: ast.ListComp) -> Any:
+        return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
+
+    def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
+
+    def ev_SetComp(self, node: ast.SetComp) -> Any:
+        return self.made(set(self.comprehension(node, lambda: self.eval(node.elt))))
+
+    def ev_DictComp(self, node: ast.DictComp) -> Any:
+        return self.made(dict(self.comprehension(node, lambda: (self.eval(node.key), self.eval(node.value)))))
+
+    def comprehension(self, node: Any, item: Any) -> list[Any]:
+        names = self.state.frames[self.frame.number]
+        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        hidden = {k: names[k] for k in targets if k in names}
+        local_names = self.frame.local_names
+        self.frame.local_names = local_names | targets
+        out: list[Any] = []
+
+        def level(k: int) -> None:
+            if k == len(node.generators):
+                out.append(item())
+                return
+            g = node.generators[k]
+            for x in self.iterate(self.eval(g.iter)):
+                self.assign(g.target, x)
+                keep: Any = True
+                for test in g.ifs:
+                    keep = self.truth(self.eval(test))
+                    if isinstance(keep, SymBool):
+                        self.unsupported("a condition of a comprehension that is known only when the program runs")
+                    if not keep:
+                        break
+                if keep:
+                    level(k + 1)
+
+        level(0)
+        self.frame.local_names = local_names
+        names = self.state.frames[self.frame.number]
+        for k in targets:
+            names.pop(k, None)
+        names.update(hidden)
+        return out
+
+    # --- functions and text -----------------------------------------------------------------------------------------------
+
+    def ev_Lambda(self, node: ast.Lambda) -> Any:
+        return self.closure(node, "<lambda>")
+
+    def closure(self, node: Any, name: str) -> Closure:
+        self.frame.keep = True
+        source = Source(node, self.frame.source.file, name, frozenset(stored_names(node)))
+        a = node.args
+        return Closure(source, self.frame.number, [self.eval(d) for d in a.defaults], [None if d is None else self.eval(d) for d in a.kw_defaults])
+
+    def ev_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        parts: list[Any] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                v = self.eval(part.value)
+                v = self.state.plain(v)
+                spec = "" if part.format_spec is None else self.text(self.eval(part.format_spec))
+                if _any_symbolic((v,)):
+                    how = f"!{chr(part.conversion)}" if part.conversion > 0 else ""
+                    parts.append(Part(v, ast.unparse(part.value), how + (f":{spec}" if spec else "")))
+                    continue
+                if part.conversion > 0:
+                    v = {115: str, 114: repr, 97: ascii}[part.conversion](v)
+                parts.append(format(v, spec))
+            else:
+                parts.append(self.eval(part))
+        return "".join(parts) if all(isinstance(p, str) for p in parts) else Text(parts)
+
+    def parts(self, v: Any) -> list[Any]:
+        return v.parts if isinstance(v, Text) else [v]
+
+    def text(self, v: Any) -> str:
+        """For messages: what isn't known yet is shown as an expression."""
+        if isinstance(v, Text):
+            return "".join(p if isinstance(p, str) else "{" + p.source + "}" for p in v.parts)
+        return str(self.state.plain(v))
+
+    def format_percent(self, text: str, values: Any) -> Any:
+        if not _any_symbolic((values,)):
+            return text % values
+        self.unsupported("% formatting of values that are known only when the program runs; use an f-string")
+
+
+def _any_symbolic(*groups: Any) -> bool:
+    for v in groups:
+        if isinstance(v, Symbolic):
+            return True
+        if isinstance(v, tuple | list | set) and any(_any_symbolic(x) for x in v):
+            return True
+        if isinstance(v, dict) and any(_any_symbolic(x) for x in v.values()):
+            return True
+    return False
+
+
+def _static(owner: Any, name: str) -> Any:
+    for base in type(owner).__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def _simple(node: Any) -> bool:
+    """Costs nothing and can't fail: may be evaluated though it isn't needed."""
+    if isinstance(node, ast.Name | ast.Constant):
+        return True
+    if isinstance(node, ast.Attribute):
+        return _simple(node.value)
+    if isinstance(node, ast.Compare):
+        return all(_simple(n) for n in (node.left, *node.comparators))
+    if isinstance(node, ast.BoolOp):
+        return all(_simple(n) for n in node.values)
+    if isinstance(node, ast.UnaryOp):
+        return _simple(node.operand)
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(node.slice, ast.Constant)
+    return False
+
+

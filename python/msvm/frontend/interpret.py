@@ -1,0 +1,574 @@
+"""Runs a function's syntax tree over symbolic values: what is known is computed, the rest becomes instructions.
+
+Statements are here; expressions in ``expressions``, calls in ``calls``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import _core
+from .._errors import Error, UnsupportedError, mark
+from .build import Build
+from .calls import Calls
+from .captures import Captures
+from .expressions import Expressions
+from .join import PEEL, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
+from .ranges import SymRange
+from .source import Source
+from .state import Path, Ref, State, Unbound
+from .values import SymBool, SymFloat, SymInt, SymTensor, Symbolic, dim_of, integer, logical_not, require, select
+
+UNROLL = 64
+"""Turns of a loop that are written out where they are known; longer ones loop when the program runs."""
+
+UNSUPPORTED = {
+    ast.With: "a with statement; do it outside the function",
+    ast.Try: "a try statement; exceptions that a program raises end it, catch them around the call",
+    ast.ClassDef: "a class statement; define it outside the function",
+    ast.AsyncFor: "async; @msvm.jit compiles plain functions",
+    ast.AsyncWith: "async; @msvm.jit compiles plain functions",
+    ast.AsyncFunctionDef: "async; @msvm.jit compiles plain functions",
+    ast.Global: "a global statement: the function would change state outside; return the value instead",
+    ast.Nonlocal: "a nonlocal statement: the function would change state outside; return the value instead",
+    ast.Match: "a match statement; write if and elif",
+    ast.Yield: "a generator; collect a list, or stack tensors with msvm.ops.stack",
+    ast.YieldFrom: "a generator; collect a list, or stack tensors with msvm.ops.stack",
+    ast.Await: "await; @msvm.jit compiles plain functions",
+}
+
+
+class Loop:
+    def __init__(self) -> None:
+        self.breaks: list[Path] = []
+        self.continues: list[Path] = []
+
+
+class Frame:
+    """One function that is being run: the top one, or one that was called."""
+
+    def __init__(self, number: int, source: Source, outer: int | None, real_globals: dict[str, Any], cells: dict[str, Any], local_names: frozenset[str]) -> None:
+        self.number = number
+        self.source = source
+        self.outer = outer
+        self.globals = real_globals
+        self.cells = cells
+        self.local_names = local_names
+        self.returns: list[Path] = []
+        self.loops: list[Loop] = []
+        self.keep = False
+
+
+class Interpreter(Expressions, Calls):
+    def __init__(self, build: Build, captures: Captures, loops: dict[Any, dict[Key, Variant]]) -> None:
+        self.build = build
+        self.core = build.core
+        self.captures = captures
+        self.loop_tables = loops
+        self.state = State()
+        self.alive = True
+        self.frames: list[Frame] = []
+        self.all_frames: dict[int, Frame] = {}
+        self.site: list[Any] = []
+        self.control = 0
+        """Depth of branches and loops that are decided when the program runs."""
+        self.argument_regs: set[int] = set()
+        """Tensors that callers still hold."""
+        self.reports: list[Callable[[], Any]] = []
+        self.node: Any = None
+        self._frame_count = 0
+
+    # --- places -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def place(self) -> str:
+        line = getattr(self.node, "lineno", 0)
+        return f"{self.frame.source.file}:{line}"
+
+    def unsupported(self, what: str) -> NoReturn:
+        raise UnsupportedError(what)
+
+    @contextmanager
+    def located(self, node: Any) -> Iterator[None]:
+        """Errors inside get the line; instructions get it as debug information."""
+        outer = self.node
+        self.node = node
+        self.core.set_debug(self.frame.source.file, node.lineno, node.col_offset + 1, [f.source.name for f in self.frames])
+        try:
+            yield
+        except (Restart, Dead, RecursionError):
+            raise
+        except Exception as e:
+            if not getattr(e, "_msvm_place", False):
+                where = f"{self.place()}: in {self.frame.source.name}"
+                line = self.frame.source.line(node.lineno)
+                if isinstance(e, Error):
+                    e.args = (f"{where}: {e}" + (f"\n    {line}" if line else ""),)
+                else:
+                    e.add_note(f"  {where}: {line}")
+                e._msvm_place = True  # type: ignore[attr-defined]
+            raise
+        finally:
+            self.node = outer
+            if outer is not None and self.frames:
+                self.core.set_debug(self.frame.source.file, outer.lineno, outer.col_offset + 1, [f.source.name for f in self.frames])
+
+    # --- functions --------------------------------------------------------------------------------------------------------
+
+    def run_function(self, source: Source, arguments: dict[str, Any], outer: int | None, real_globals: dict[str, Any], cells: dict[str, Any]) -> Any:
+        if any(f.source.node is source.node for f in self.frames):
+            self.unsupported(f"{source.name} calls itself; write recursion as a while loop")
+        if len(self.frames) > 100:
+            self.unsupported("more than 100 functions call one another")
+        self._frame_count += 1
+        frame = Frame(self._frame_count, source, outer, real_globals, cells, source.local_names)
+        self.all_frames[frame.number] = frame
+        self.state.frames[frame.number] = dict(arguments)
+        self.site.append(("call", self.node and (self.node.lineno, self.node.col_offset)))
+        outer_node = self.node
+        self.frames.append(frame)
+        node = source.node
+        value = None
+        if isinstance(node, ast.Lambda):
+            try:
+                with self.located(node.body):
+                    value = self.eval(node.body)
+            except Dead:
+                self.alive = False
+        else:
+            self.block(node.body)
+            if self.alive:
+                self.state.frames[frame.number]["return"] = None
+                frame.returns.append(self.path())
+            self.resume(frame.returns)
+            if self.alive:
+                value = self.state.frames[frame.number]["return"]
+        self.frames.pop()
+        self.node = outer_node
+        self.site.pop()
+        if isinstance(value, Unbound):
+            self.unsupported(f"the result of {source.name} can't be told: {value.why}")
+        if not frame.keep:
+            self.state.frames.pop(frame.number, None)
+        if not self.alive:
+            raise Dead
+        if outer_node is not None and self.frames:
+            self.core.set_debug(self.frame.source.file, outer_node.lineno, outer_node.col_offset + 1, [f.source.name for f in self.frames])
+        return value
+
+    def made(self, content: Any) -> Ref:
+        """A list, dict or set of the function, on the path where it stands once the content has been evaluated."""
+        return self.state.new(content)
+
+    def path(self) -> Path:
+        return Path(self.core.current(), self.state)
+
+    def resume(self, paths: list[Path]) -> None:
+        """Goes on where the paths meet; nowhere if there are none."""
+        self.alive = bool(paths)
+        if paths:
+            self.state = join(paths)
+
+    # --- statements -------------------------------------------------------------------------------------------------------
+
+    def block(self, statements: list[Any]) -> None:
+        for s in statements:
+            if not self.alive:
+                return
+            with self.located(s):
+                handler = getattr(self, f"do_{type(s).__name__}", None)
+                if handler is None:
+                    self.unsupported(f"{UNSUPPORTED.get(type(s), f'a statement of the kind {type(s).__name__}')} isn't supported in a compiled function")
+                try:
+                    handler(s)
+                except Dead:
+                    self.alive = False
+
+    def do_Pass(self, s: ast.Pass) -> None:
+        pass
+
+    def do_Expr(self, s: ast.Expr) -> None:
+        self.eval(s.value)
+
+    def do_Import(self, s: ast.Import) -> None:
+        import importlib
+
+        for a in s.names:
+            module = importlib.import_module(a.name)
+            self.store_name(a.asname or a.name.split(".")[0], module if a.asname else importlib.import_module(a.name.split(".")[0]))
+
+    def do_ImportFrom(self, s: ast.ImportFrom) -> None:
+        import importlib
+
+        package = self.frame.globals.get("__package__")
+        module = importlib.import_module("." * s.level + (s.module or ""), package)
+        for a in s.names:
+            if a.name == "*":
+                self.unsupported("import * inside a function")
+            self.store_name(a.asname or a.name, getattr(module, a.name))
+
+    def do_Assign(self, s: ast.Assign) -> None:
+        value = self.eval(s.value)
+        for target in s.targets:
+            self.assign(target, value)
+
+    def do_AnnAssign(self, s: ast.AnnAssign) -> None:
+        if s.value is not None:
+            self.assign(s.target, self.eval(s.value))
+
+    def do_AugAssign(self, s: ast.AugAssign) -> None:
+        target = s.target
+        if isinstance(target, ast.Name):
+            old = self.load_name(target.id)
+            new = self.augmented(s.op, old, self.eval(s.value))
+            self.store_name(target.id, new)
+        elif isinstance(target, ast.Subscript):
+            container, index = self.eval(target.value), self.eval(target.slice)
+            new = self.augmented(s.op, self.get_item(container, index), self.eval(s.value))
+            self.set_item(container, index, new)
+        else:
+            self.unsupported("an update of an attribute: the function would change state outside; return the value instead")
+
+    def augmented(self, op: ast.operator, old: Any, value: Any) -> Any:
+        if isinstance(old, Ref) and old.kind is list and isinstance(op, ast.Add):
+            self.state.content(old).extend(self.iterate(value))
+            return old
+        if is_tensor(old) and not isinstance(old, SymTensor):
+            self.unsupported("an update in place of an array made at compile time; write x = x + y")
+        return self.binary(op, old, value)
+
+    def assign(self, target: Any, value: Any) -> None:
+        if isinstance(target, ast.Name):
+            self.store_name(target.id, value)
+            if isinstance(value, SymTensor):
+                self.core.set_name(value.reg, target.id)
+        elif isinstance(target, ast.Tuple | ast.List):
+            self.unpack(target.elts, value)
+        elif isinstance(target, ast.Subscript):
+            self.set_item(self.eval(target.value), self.eval(target.slice), value)
+        elif isinstance(target, ast.Attribute):
+            self.unsupported("an assignment to an attribute: the function would change state outside; return the value instead")
+        else:
+            self.unsupported(f"an assignment to a {type(target).__name__}")
+
+    def unpack(self, targets: list[Any], value: Any) -> None:
+        items = list(self.iterate(value))
+        star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+        if star is None:
+            if len(items) != len(targets):
+                raise ValueError(f"not enough values to unpack (expected {len(targets)}, got {len(items)})" if len(items) < len(targets) else f"too many values to unpack (expected {len(targets)})")
+            for t, v in zip(targets, items, strict=True):
+                self.assign(t, v)
+            return
+        after = len(targets) - star - 1
+        if len(items) < star + after:
+            raise ValueError(f"not enough values to unpack (expected at least {star + after}, got {len(items)})")
+        for t, v in zip(targets[:star], items[:star], strict=True):
+            self.assign(t, v)
+        self.assign(targets[star].value, self.made(items[star : len(items) - after]))
+        for t, v in zip(targets[star + 1 :], items[len(items) - after :], strict=True):
+            self.assign(t, v)
+
+    def do_Delete(self, s: ast.Delete) -> None:
+        for t in s.targets:
+            if not isinstance(t, ast.Name):
+                self.unsupported("del of anything but a variable")
+            self.load_name(t.id)
+            self.state.frames[self.frame.number].pop(t.id, None)
+
+    def do_FunctionDef(self, s: ast.FunctionDef) -> None:
+        if s.decorator_list:
+            self.unsupported("a decorator inside a compiled function")
+        self.store_name(s.name, self.closure(s, s.name))
+
+    def do_Return(self, s: ast.Return) -> None:
+        value = None if s.value is None else self.eval(s.value)
+        self.state.frames[self.frame.number]["return"] = value
+        self.frame.returns.append(self.path())
+        self.alive = False
+
+    def do_Break(self, s: ast.Break) -> None:
+        self.frame.loops[-1].breaks.append(self.path())
+        self.alive = False
+
+    def do_Continue(self, s: ast.Continue) -> None:
+        self.frame.loops[-1].continues.append(self.path())
+        self.alive = False
+
+    def do_Raise(self, s: ast.Raise) -> None:
+        if s.exc is None:
+            self.unsupported("raise without an exception")
+        if s.cause is not None and not (isinstance(s.cause, ast.Constant) and s.cause.value is None):
+            self.unsupported("raise from another exception")
+        exception = self.eval(s.exc)
+        if isinstance(exception, type) and issubclass(exception, BaseException):
+            exception = exception()
+        if not isinstance(exception, BaseException):
+            raise TypeError("exceptions must derive from BaseException")
+        self.core.trap(self.exception_text(exception))
+        self.alive = False
+
+    def do_Assert(self, s: ast.Assert) -> None:
+        condition = self.truth(self.eval(s.test))
+        if condition is True:
+            return
+        message = "" if s.msg is None else self.text(self.eval(s.msg))
+        text = self.exception_text(AssertionError(message) if message else AssertionError())
+        if condition is False:
+            self.core.trap(text)
+            self.alive = False
+        else:
+            self.core.shape_assert(condition.reg, text)
+
+    def exception_text(self, e: BaseException) -> str:
+        """What the program ends with, from which the caller's side makes the exception again."""
+        return f"{mark(type(e), e.args)}{type(e).__name__}: {e} ({self.place()})"
+
+    def do_If(self, s: ast.If) -> None:
+        condition = self.truth(self.eval(s.test))
+        if isinstance(condition, bool):
+            self.block(s.body if condition else s.orelse)
+            return
+        ends: list[Path] = []
+        for path, body in zip(self.fork(condition), (s.body, s.orelse), strict=True):
+            self.enter(path)
+            self.control += 1
+            self.block(body)
+            self.control -= 1
+            if self.alive:
+                ends.append(self.path())
+        self.resume(ends)
+
+    def fork(self, condition: SymBool) -> tuple[Path, Path]:
+        """The ways after a branch: where the condition holds, and where it doesn't."""
+        yes, no = self.core.new_block(), self.core.new_block()
+        self.core.branch_if(condition.reg, yes, no)
+        return Path(yes, self.state.clone()), Path(no, self.state)
+
+    def value_on(self, path: Path, name: str, evaluate: Callable[[], Any], ends: list[Path]) -> None:
+        """Evaluates on one way of a fork, into a variable."""
+        self.enter(path)
+        self.control += 1
+        site = len(self.site)
+        try:
+            self.store_name(name, evaluate())
+            ends.append(self.path())
+        except Dead:
+            del self.site[site:]
+        self.control -= 1
+
+    def joined_value(self, name: str, ends: list[Path]) -> Any:
+        self.resume(ends)
+        if not self.alive:
+            raise Dead
+        return self.bound(name, self.state.frames[self.frame.number].pop(name))
+
+    def enter(self, path: Path) -> None:
+        self.core.set_block(path.block)
+        self.state, self.alive = path.state, True
+
+    # --- loops ------------------------------------------------------------------------------------------------------------
+
+    def do_For(self, s: ast.For) -> None:
+        iterable = self.eval(s.iter)
+        count = self.runtime_count(iterable)
+        if count is not None:
+            self.runtime_for(s, iterable, count)
+            return
+        self.unrolled_for(s, self.iterate(iterable))
+
+    def runtime_count(self, iterable: Any) -> Any:
+        """Turns of a loop that runs when the program runs; None: it is written out."""
+        if isinstance(iterable, SymRange):
+            return iterable.count if isinstance(iterable.count, SymInt) or iterable.count > UNROLL else None
+        if isinstance(iterable, range):
+            return len(iterable) if len(iterable) > UNROLL else None
+        if isinstance(iterable, SymTensor):
+            n = len_of(iterable)
+            return n if isinstance(n, SymInt) or n > UNROLL else None
+        return None
+
+    def unrolled_for(self, s: ast.For, items: Any) -> None:
+        loop = Loop()
+        self.frame.loops.append(loop)
+        for k, item in enumerate(items):
+            self.site.append(k)
+            self.assign(s.target, item)
+            loop.continues = []
+            self.block(s.body)
+            self.site.pop()
+            if self.alive:
+                loop.continues.append(self.path())
+            self.resume(loop.continues)
+            if not self.alive:
+                break
+        self.frame.loops.pop()
+        self.after_loop(s, loop)
+
+    def after_loop(self, s: Any, loop: Loop) -> None:
+        if self.alive and s.orelse:
+            self.block(s.orelse)
+        self.resume(([self.path()] if self.alive else []) + loop.breaks)
+
+    def runtime_for(self, s: ast.For, iterable: Any, count: Any) -> None:
+        index: list[int] = []
+        peeled = self.is_peeled(s)
+        zero, breaks = None, []
+        if peeled:
+            zero, breaks = self.first_turn(s, count > 0, lambda: self.assign(s.target, self.element(iterable, 0)))
+        first = self.core.current()
+
+        def test() -> Any:
+            index.append(self.core.phi("i64"))
+            self.core.add_phi_dim(index[0], first, int(peeled))
+            k = integer(self.core.dim(index[0]))
+            self.core.set_name(index[0], "turn")
+            return SymBool(self.core.compare("lt", dim_of(k), dim_of(count)))
+
+        def begin() -> None:
+            k = integer(self.core.dim(index[0]))
+            self.assign(s.target, self.element(iterable, k))
+
+        def advance() -> None:
+            k = integer(self.core.dim(index[0]))
+            self.core.add_phi_dim(index[0], self.core.current(), dim_of(k + 1))
+
+        self.runtime_loop(s, test, begin, advance, breaks, zero)
+
+    def loop_key(self, s: Any) -> Key:
+        return (*self.site, s.lineno, s.col_offset)
+
+    def is_peeled(self, s: Any) -> bool:
+        return PEEL in self.loop_tables.setdefault(self.loop_key(s), {})
+
+    def first_turn(self, s: Any, condition: Any, begin: Callable[[], None]) -> tuple[Path | None, list[Path]]:
+        """One turn before the loop. Returns the way on which there is no turn at all, and those that broke off."""
+        zero = None
+        if isinstance(condition, SymBool):
+            taken, zero = self.fork(condition)
+            self.enter(taken)
+        elif not condition:
+            return None, []
+        loop = Loop()
+        self.frame.loops.append(loop)
+        self.control += 1
+        self.site.append("first")
+        begin()
+        self.block(s.body)
+        self.site.pop()
+        self.control -= 1
+        self.frame.loops.pop()
+        if self.alive:
+            loop.continues.append(self.path())
+        self.resume(loop.continues)
+        return zero, loop.breaks
+
+    def without_turns(self, s: Any, zero: Path, ends: list[Path]) -> list[Path]:
+        """The way on which a peeled loop has no turn: an error there if a variable of another kind is used later."""
+        if not ends:
+            return [zero]
+        later = {n.id for n in ast.walk(self.frame.source.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and (n.lineno > s.end_lineno or self.frame.loops)}
+        here, there = zero.state.frames[self.frame.number], ends[0].state.frames[self.frame.number]
+        for name in sorted(later & set(here)):
+            if kind_of(here[name]) != kind_of(there.get(name)) and not isinstance(here[name], Unbound):
+                self.enter(zero)
+                self.core.trap(f"the loop at {self.place()} has no turn, so {name} is still {describe(here[name])}, not {describe(there.get(name))}; give it its first value with msvm.ops before the loop")
+                return []
+        return [zero]
+
+    def element(self, iterable: Any, k: Any) -> Any:
+        if isinstance(iterable, SymRange):
+            return iterable.start + k * iterable.step
+        if isinstance(iterable, range):
+            return iterable.start + k * iterable.step
+        return self.get_item(iterable, k)
+
+    def do_While(self, s: ast.While) -> None:
+        always = isinstance(s.test, ast.Constant) and bool(s.test.value)
+        loop = Loop()
+        turns = 0
+        while not always and turns < UNROLL and not loop.breaks:
+            state = self.state.clone()
+            condition = self.truth(self.eval(s.test))
+            if not isinstance(condition, bool):
+                self.state = state  # the test is made again in the loop's header
+                break
+            if not condition:
+                self.after_loop(s, loop)
+                return
+            turns += 1
+            self.site.append(("turn", turns))
+            self.frame.loops.append(loop)
+            loop.continues = []
+            self.block(s.body)
+            self.frame.loops.pop()
+            self.site.pop()
+            if self.alive:
+                loop.continues.append(self.path())
+            self.resume(loop.continues)
+            if not self.alive:
+                self.after_loop(s, loop)
+                return
+
+        def test() -> Any:
+            return self.truth(self.eval(s.test))
+
+        zero, breaks = None, []
+        if self.is_peeled(s):
+            zero, breaks = self.first_turn(s, test(), lambda: None)
+        self.runtime_loop(s, test, lambda: None, lambda: None, loop.breaks + breaks, zero)
+
+    def runtime_loop(self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], breaks: list[Path], zero: Path | None) -> None:
+        ends: list[Path] = []
+        loop = Loop()
+        if self.alive:
+            self.turns(s, test, begin, advance, loop, ends)
+        loop.breaks = breaks + loop.breaks
+        if zero is not None:
+            ends = [*self.without_turns(s, zero, ends + loop.breaks), *ends]
+        self.resume(ends)
+        self.after_loop(s, loop)
+
+    def turns(self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], loop: Loop, ends: list[Path]) -> None:
+        """The loop itself. ``ends``: where the test fails."""
+        header = Header(self.path(), self.loop_tables.setdefault(self.loop_key(s), {}), self.core.new_block())
+        self.site.append((s.lineno, s.col_offset))
+        self.control += 1
+        self.state = header.open()
+        condition = test()
+        if isinstance(condition, SymBool):
+            inside = self.core.new_block()
+            out = self.core.new_block()
+            self.core.branch_if(condition.reg, inside, out)
+            ends.append(Path(out, self.state.clone()))
+            self.core.set_block(inside)
+        elif not condition:
+            ends.append(self.path())
+            self.alive = False
+        self.frame.loops.append(loop)
+        if self.alive:
+            begin()
+            self.block(s.body)
+        self.frame.loops.pop()
+        if self.alive:
+            loop.continues.append(self.path())
+        self.resume(loop.continues)
+        if self.alive:
+            advance()
+            if problem := header.close(self.path()):
+                self.node = s
+                self.unsupported(problem)
+        self.control -= 1
+        self.site.pop()
+
+
+def len_of(t: SymTensor) -> Any:
+    return t.shape[0] if t.shape else t.__len__()

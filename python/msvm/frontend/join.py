@@ -1,0 +1,354 @@
+"""Where paths meet: equal values stay, others become PHIs; and loop headers, whose PHIs are found by trying.
+
+A loop is made under the assumption that nothing changes from turn to turn. What does is noted, and the whole function is made again:
+each time with more variables as PHIs, or more axes with a size of their own, until a turn ends as it began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .build import current
+from .state import Path, Ref, State, Unbound
+from .values import SymBool, SymFloat, SymInt, SymTensor, as_float, as_tensor, dim_of, integer
+
+Key = tuple[Any, ...]
+
+
+class Restart(Exception):
+    """Something was learnt: the function is made again."""
+
+
+class Dead(Exception):
+    """The rest of the statement is never reached: what it called always raises."""
+
+
+def is_tensor(v: Any) -> bool:
+    return isinstance(v, SymTensor | np.ndarray | np.generic) or type(v).__name__ in ("Tensor", "Parameter")
+
+
+def kind_of(v: Any) -> str:
+    """For joins: values of one kind can meet in a PHI."""
+    if isinstance(v, bool | SymBool):
+        return "bool"
+    if isinstance(v, int | SymInt):
+        return "int"
+    if isinstance(v, float | SymFloat):
+        return "float"
+    if is_tensor(v):
+        return "tensor"
+    return type(v).__name__
+
+
+def describe(v: Any) -> str:
+    if isinstance(v, SymTensor) or is_tensor(v):
+        return f"a tensor ({v.dtype.name})"
+    if isinstance(v, Unbound):
+        return "without a value"
+    if v is None:
+        return "None"
+    if isinstance(v, Ref):
+        return f"a {v.kind.__name__}"
+    if isinstance(v, tuple):
+        return f"a tuple of {len(v)}"
+    kind = kind_of(v)
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are one and the same in the program, without a PHI."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, SymInt):
+        return bool(a.dim == b.dim)
+    if isinstance(a, SymTensor | SymBool):
+        return bool(a.reg == b.reg)
+    if isinstance(a, SymFloat):
+        return bool(a.tensor.reg == b.tensor.reg)
+    if isinstance(a, float):
+        return a.hex() == b.hex()
+    if isinstance(a, int | str | bytes | slice | range | complex):
+        return bool(a == b)
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return False
+
+
+def join(paths: Sequence[Path]) -> State:
+    """One state after several paths; the builder stands where they meet."""
+    core = current().core
+    if len(paths) == 1:
+        core.set_block(paths[0].block)
+        return paths[0].state
+    block = core.new_block()
+    merge = _Merge(paths, block)
+    state = State(paths[0].state.numbers)
+    missing = Unbound("it gets a value on one way only")
+    for number in _common([p.state.frames for p in paths]):
+        frames = [p.state.frames[number] for p in paths]
+        names = dict.fromkeys(name for f in frames for name in f)
+        state.frames[number] = {name: merge.value([f.get(name, missing) for f in frames]) for name in names}
+    for number in _common([p.state.heap for p in paths]):
+        state.heap[number] = merge.content([p.state.heap[number] for p in paths])
+    for p in paths:
+        core.set_block(p.block)
+        core.jump(block)
+    core.set_block(block)
+    return state
+
+
+def _common(maps: Sequence[dict[int, Any]]) -> list[int]:
+    return [k for k in maps[0] if all(k in m for m in maps[1:])]
+
+
+class _Merge:
+    def __init__(self, paths: Sequence[Path], block: int) -> None:
+        self.paths = paths
+        self.block = block
+        self.memo: dict[tuple[int, ...], Any] = {}
+
+    def value(self, values: list[Any]) -> Any:
+        first = values[0]
+        if all(same(first, v) for v in values[1:]):
+            return first
+        key = tuple(map(id, values))
+        if key not in self.memo:
+            self.memo[key] = None
+            self.memo[key] = self._merged(values)
+        return self.memo[key]
+
+    def _merged(self, values: list[Any]) -> Any:
+        core = current().core
+        first = values[0]
+        for v in values:
+            if isinstance(v, Unbound):
+                return v
+        kinds = {kind_of(v) for v in values}
+        if len(kinds) > 1:
+            return Unbound(f"it is {' or '.join(sorted({describe(v) for v in values}))}, by the way that was taken")
+        kind = kinds.pop()
+        if kind == "tensor":
+            return self._tensors(values)
+        if kind == "int":
+            core.set_block(self.block)
+            phi = core.phi("i64")
+            for p, v in zip(self.paths, values, strict=True):
+                core.add_phi_dim(phi, p.block, dim_of(v))
+            return integer(core.dim(phi))
+        if kind == "bool":
+            regs = self._converted(values, lambda v: v.reg if isinstance(v, SymBool) else core.scalar_const_bool(v))
+            core.set_block(self.block)
+            phi = core.phi("bool")
+            for p, reg in zip(self.paths, regs, strict=True):
+                core.add_phi_reg(phi, p.block, reg)
+            return SymBool(phi)
+        if kind == "float":
+            return SymFloat(self._tensors(self._converted(values, lambda v: as_float(v).tensor)))
+        if kind == "tuple" and len({len(v) for v in values}) == 1:
+            return tuple(self.value(list(column)) for column in zip(*values, strict=True))
+        return Unbound(f"it is a different {kind} on each of the ways that meet here")
+
+    def content(self, values: list[Any]) -> Any:
+        """Of one container on each path."""
+        first = values[0]
+        if isinstance(first, Unbound):
+            return first
+        if type(first) is list and all(type(v) is list and len(v) == len(first) for v in values):
+            return [self.value(list(column)) for column in zip(*values, strict=True)]
+        if type(first) is dict and all(type(v) is dict and list(v) == list(first) for v in values):
+            return {k: self.value([v[k] for v in values]) for k in first}
+        if type(first) is set and all(v == first for v in values):
+            return first
+        return _Mixed(f"the {type(first).__name__} has other elements on each of the ways that meet here; where turns of a loop collect tensors, use msvm.ops.cat")
+
+    def _converted(self, values: list[Any], convert: Callable[[Any], Any]) -> list[Any]:
+        out = []
+        for p, v in zip(self.paths, values, strict=True):
+            current().core.set_block(p.block)
+            out.append(convert(v))
+        return out
+
+    def _tensors(self, values: list[Any]) -> Any:
+        core = current().core
+        tensors = self._converted(values, as_tensor)
+        if len({t.dtype for t in tensors}) > 1:
+            return Unbound(f"it has dtype {' or '.join(sorted({t.dtype.name for t in tensors}))}, by the way that was taken")
+        core.set_block(self.block)
+        phi = core.phi_of([t.reg for t in tensors])
+        for p, t in zip(self.paths, tensors, strict=True):
+            core.add_phi_reg(phi, p.block, t.reg)
+        return SymTensor(phi)
+
+
+class _Mixed(Unbound):
+    """The content of a container that can't be told any more."""
+
+    def copy(self) -> _Mixed:
+        return self
+
+
+class Variant:
+    """What is known of a value that changes from turn to turn."""
+
+    def __init__(self) -> None:
+        self.axes: set[int] = set()
+        """Axes whose sizes change."""
+        self.strided = False
+        self.any_rank = False
+
+
+PEEL: Key = ("the first turn stands before the loop",)
+"""Of loops in which a variable's first value is of another kind than later ones (``total = 0`` before tensors are added)."""
+
+
+class Header:
+    """The first block of a loop. ``variants``: what earlier tries found; grows."""
+
+    def __init__(self, entry: Path, variants: dict[Key, Variant], block: int) -> None:
+        self.entry = entry
+        self.variants = variants
+        self.block = block
+        self.phis: dict[Key, tuple[str, int]] = {}
+        self.changed = False
+
+    def open(self) -> State:
+        """The state in which each turn begins. The builder stands in the header afterwards."""
+        entry = self.entry.state
+        state = State(entry.numbers)
+        for number, names in entry.frames.items():
+            state.frames[number] = {k: self._opened((number, k), v) for k, v in names.items()}
+        for number, content in entry.heap.items():
+            state.heap[number] = self._opened_content(number, content)
+        self.start = state.clone()
+        core = current().core
+        core.set_block(self.entry.block)
+        core.jump(self.block)
+        core.set_block(self.block)
+        return state
+
+    def _opened_content(self, number: int, content: Any) -> Any:
+        if type(content) is list:
+            return [self._opened(("heap", number, k), x) for k, x in enumerate(content)]
+        if type(content) is dict:
+            return {k: self._opened(("heap", number, k), x) for k, x in content.items()}
+        return content.copy()
+
+    def _opened(self, key: Key, v: Any) -> Any:
+        if type(v) is tuple:
+            return tuple(self._opened((*key, k), x) for k, x in enumerate(v))
+        variant = self.variants.get(key)
+        if variant is None:
+            return v
+        core = current().core
+        kind = kind_of(v)
+        core.set_block(self.entry.block)
+        if kind == "int":
+            core.set_block(self.block)
+            phi = core.phi("i64")
+            core.add_phi_dim(phi, self.entry.block, dim_of(v))
+            self.phis[key] = (kind, phi)
+            return integer(core.dim(phi))
+        if kind == "bool":
+            reg = v.reg if isinstance(v, SymBool) else core.scalar_const_bool(v)
+            core.set_block(self.block)
+            phi = core.phi("bool")
+        elif kind in ("float", "tensor"):
+            reg = (as_float(v).tensor if kind == "float" else as_tensor(v)).reg
+            core.set_block(self.block)
+            phi = core.phi_varying(reg, sorted(variant.axes), variant.strided, variant.any_rank)
+        else:
+            return Unbound(f"it changes in the loop, and a {kind} can't")
+        core.add_phi_reg(phi, self.entry.block, reg)
+        self.phis[key] = (kind, phi)
+        if kind == "bool":
+            return SymBool(phi)
+        return SymFloat(SymTensor(phi)) if kind == "float" else SymTensor(phi)
+
+    def close(self, path: Path) -> str | None:
+        """The end of a turn. Returns what can't change that way; raises ``Restart`` where more was learnt."""
+        core = current().core
+        core.set_block(path.block)
+        problem: str | None = None
+        for number, names in self.start.frames.items():
+            for name, v in names.items():
+                found = path.state.frames.get(number, {}).get(name, Unbound("it loses its value in the loop"))
+                problem = problem or self._closed((number, name), name, v, found)
+        for number, content in self.start.heap.items():
+            problem = problem or self._closed_content(number, content, path.state.heap.get(number))
+        if self.changed:
+            raise Restart
+        core.set_block(path.block)
+        core.jump(self.block)
+        return problem
+
+    def _closed(self, key: Key, name: str, begin: Any, end: Any) -> str | None:
+        if key in self.phis:
+            return self._phi_input(key, name, end)
+        if same(begin, end) or isinstance(begin, Unbound):
+            return None
+        if type(begin) is tuple and type(end) is tuple and len(begin) == len(end):
+            return next((p for k in range(len(begin)) if (p := self._closed((*key, k), name, begin[k], end[k]))), None)
+        if isinstance(end, Unbound):
+            return f"{name} has no single value at the end of a turn: {end.why}"
+        if kind_of(begin) != kind_of(end) and PEEL not in self.variants and not isinstance(begin, Ref | tuple):
+            self.variants[PEEL] = Variant()
+            self.changed = True
+            return None
+        if kind_of(begin) != kind_of(end) or kind_of(begin) not in ("int", "bool", "float", "tensor"):
+            return f"{name} begins as {describe(begin)} and is {describe(end)} after a turn of the loop; give it a value of the same kind before the loop"
+        self.variants[key] = Variant()
+        self.changed = True
+        return None
+
+    def _closed_content(self, number: int, begin: Any, end: Any) -> str | None:
+        if isinstance(begin, Unbound):
+            return None
+        if type(begin) is list and type(end) is list and len(begin) == len(end):
+            return next((p for k in range(len(begin)) if (p := self._closed(("heap", number, k), "an element", begin[k], end[k]))), None)
+        if type(begin) is dict and type(end) is dict and list(begin) == list(end):
+            return next((p for k in begin if (p := self._closed(("heap", number, k), f"the element {k!r}", begin[k], end[k]))), None)
+        if type(begin) is type(end) is set and begin == end:
+            return None
+        return f"a {type(begin).__name__} gets more or fewer elements with each turn, whose number is known only when the program runs; collect tensors with msvm.ops.cat"
+
+    def _phi_input(self, key: Key, name: str, end: Any) -> str | None:
+        core = current().core
+        kind, phi = self.phis[key]
+        if isinstance(end, Unbound):
+            return f"{name} has no single value at the end of a turn: {end.why}"
+        if kind_of(end) != kind and PEEL not in self.variants:
+            self.variants[PEEL] = Variant()
+            self.changed = True
+            return None
+        if kind_of(end) != kind:
+            return f"{name} begins as {'an' if kind == 'int' else 'a'} {kind} and is {describe(end)} after a turn of the loop; give it a value of the same kind before the loop"
+        if kind == "int":
+            core.add_phi_dim(phi, core.current(), dim_of(end))
+            return None
+        if kind == "bool":
+            core.add_phi_reg(phi, core.current(), end.reg if isinstance(end, SymBool) else core.scalar_const_bool(end))
+            return None
+        t = as_float(end).tensor if kind == "float" else as_tensor(end)
+        _, dtype, shape = core.type(phi)
+        _, found_dtype, found = core.type(t.reg)
+        if dtype is not found_dtype:
+            return f"{name} is a tensor of {dtype.name} before the loop and of {found_dtype.name} after a turn; cast it before the loop"
+        variant = self.variants[key]
+        if shape is not None and (found is None or len(found) != len(shape)):
+            variant.any_rank = True
+            self.changed = True
+        elif shape is not None and found is not None:
+            for axis, (a, b) in enumerate(zip(shape, found, strict=True)):
+                if a != b and axis not in variant.axes:
+                    variant.axes.add(axis)
+                    self.changed = True
+        if core.is_strided(t.reg) and not variant.strided:
+            variant.strided = True
+            self.changed = True
+        core.add_phi_reg(phi, core.current(), t.reg)
+        return None

@@ -1,0 +1,96 @@
+"""What variables hold on one path through a function: frames of names, and the lists, dicts and sets that the function made."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+
+class Unbound:
+    """A name without a value on this path; ``why`` is for the error."""
+
+    __slots__ = ("why",)
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
+class Ref:
+    """A list, dict or set that the function made. What it holds depends on the path: ``State.heap``."""
+
+    __slots__ = ("kind", "number")
+
+    def __init__(self, number: int, kind: type) -> None:
+        self.number = number
+        self.kind = kind
+
+
+class State:
+    """Frames by number, contents of containers by number. Values are immutable; an update puts another one in its place."""
+
+    __slots__ = ("frames", "heap", "numbers")
+
+    def __init__(self, numbers: Any = None) -> None:
+        self.frames: dict[int, dict[str, Any]] = {}
+        self.heap: dict[int, Any] = {}
+        self.numbers = numbers or itertools.count()
+
+    def clone(self) -> State:
+        other = State(self.numbers)
+        other.frames = {n: dict(names) for n, names in self.frames.items()}
+        other.heap = {n: content.copy() for n, content in self.heap.items()}
+        return other
+
+    def new(self, content: Any) -> Ref:
+        """A container of the function with this content (taken over)."""
+        ref = Ref(next(self.numbers), type(content))
+        self.heap[ref.number] = content
+        return ref
+
+    def content(self, v: Any) -> Any:
+        """The list, dict or set itself, to look at or to change."""
+        return self.heap[v.number] if isinstance(v, Ref) else v
+
+    def plain(self, v: Any) -> Any:
+        """A copy with Python's containers all the way down, for callees outside the function."""
+        if isinstance(v, Ref):
+            v = self.heap[v.number]
+        t = type(v)
+        if t is tuple:
+            new = tuple(self.plain(x) for x in v)
+            return v if all(a is b for a, b in zip(new, v, strict=True)) else new
+        if t is list:
+            return [self.plain(x) for x in v]
+        if t is dict:
+            return {k: self.plain(x) for k, x in v.items()}
+        if t is slice:
+            return slice(self.plain(v.start), self.plain(v.stop), self.plain(v.step))
+        return set(v) if t is set else v
+
+    def replace(self, old: Any, new: Any) -> None:
+        """Every variable and element that is ``old`` becomes ``new``: what an update in place of it means."""
+
+        def replaced(v: Any) -> Any:
+            if v is old:
+                return new
+            return tuple(replaced(x) for x in v) if type(v) is tuple else v
+
+        for names in self.frames.values():
+            for k, v in names.items():
+                names[k] = replaced(v)
+        for content in self.heap.values():
+            if type(content) is list:
+                content[:] = [replaced(x) for x in content]
+            elif type(content) is dict:
+                for k, v in content.items():
+                    content[k] = replaced(v)
+
+
+class Path:
+    """An end of control flow: a block that isn't terminated, and the variables there."""
+
+    __slots__ = ("block", "state")
+
+    def __init__(self, block: int, state: State) -> None:
+        self.block = block
+        self.state = state

@@ -1,0 +1,201 @@
+"""Reports: what became of programs and jitted functions, why, and what they hold.
+
+Functions that take ``f`` want a ``Program`` or a jitted function; without one they are about all that live. Rates are 0 to 1, compile times
+milliseconds, memory bytes. Nothing here changes what a program computes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _context, _core, _registry
+from ._errors import FileError, InputError
+from ._vm.jit import JitTable, hit_rate, jit_table
+from ._vm.scd import ScdTable, scd_table
+from ._vm.why import Explanation, explanation
+
+__all__ = [
+    "bc_trace_to_csv",
+    "clear_cache",
+    "dump_capability_db",
+    "enable_bc_trace",
+    "explain",
+    "get_avg_compile_time",
+    "get_jit_hit_rate",
+    "jit_info",
+    "load_capability_patch",
+    "memory_stats",
+    "print_scd_analysis",
+    "scd_analysis",
+    "set_log_level",
+    "wait_compiled",
+    "warmup",
+]
+
+_programs = _registry
+"""Programs and jitted functions that live."""
+
+
+def jit_info(f: Any = None) -> JitTable:
+    """Regions and their native code: a list of dicts that prints as a table.
+
+    A row for each entry (``entry``, ``alias``, ``box``, ``tier``, ``hits``, ``code_bytes``, ``came``, ``compile_ms``) with its region
+    (``program``, ``region``, ``symbols``, ``runs``, ``native``, ``specialised``, ``scd``, ``state``, ``fused``, ``not_fused``); regions
+    without entries have one row of tier 0.
+    """
+    return jit_table(_registry.executables(f))
+
+
+def get_jit_hit_rate(f: Any = None, *, window: bool = False, per: str | None = None, specialised: bool = False) -> Any:
+    """Runs of regions in native code / runs of regions, 0 to 1; 0.0 before the first run.
+
+    ``window``: of the latest 1000 or so of each program, not since it was loaded. ``specialised``: only by code for settled sizes.
+    ``per="program"`` and ``per="region"`` (which has no window) give dicts by name.
+    """
+    return hit_rate([e.jit_view() for e in _registry.executables(f)], bool(window), per, specialised)
+
+
+def get_avg_compile_time(f: Any = None) -> float:
+    """Milliseconds that a compilation took, on average over what was compiled in this process; 0.0 if nothing was."""
+    views = [e.jit_view() for e in _registry.executables(f)]
+    compiled = sum(v["compiled"] for v in views)
+    return float(sum(v["compile_ms"] for v in views) / compiled) if compiled else 0.0
+
+
+def scd_analysis(f: Any = None, *args: Any) -> ScdTable:
+    """Declared Shape Convergence Degree: a list of dicts, one for each tensor, that prints as ``print_scd_analysis`` does.
+
+    Of a jitted function with ``args``: of what it compiles to for them; a plain ``Program`` has its own.
+    """
+    if hook := getattr(f, "scd_analysis", None):
+        return scd_table(hook(*args))
+    return scd_table(row for e in _registry.executables(f) for row in e.declared_scd())
+
+
+def print_scd_analysis(f: Any = None, *args: Any) -> None:
+    """Print a line for each tensor: how much of its shape is settled, why, and what would settle more."""
+    print(scd_analysis(f, *args))
+
+
+def explain(f: Any = None, *args: Any) -> Explanation:
+    """Why is this slow, or not compiled, now? Causes, the worst first, each with what would mend it.
+
+    With ``args``, ``f`` is called with them first, so that the answer is about them.
+    """
+    if args:
+        f(*args)
+    return explanation(_registry.executables(f))
+
+
+def wait_compiled(f: Any = None, timeout: float | None = None) -> bool:
+    """Wait until what runs have asked for is compiled, ``timeout`` seconds at most; whether it is. Ctrl-C ends the wait."""
+    if timeout is not None and not timeout >= 0:
+        raise InputError(f"wait_compiled: timeout is seconds or None, found {timeout!r}")
+    end = None if timeout is None else time.monotonic() + timeout
+    done = True
+    for e in _registry.executables(f):
+        done = e.wait_compiled(-1.0 if end is None else max(0.0, end - time.monotonic())) and done
+    return done
+
+
+def clear_cache(f: Any = None, disk: bool | None = None) -> None:
+    """Take native code out and have it made again; runs are interpreted until then.
+
+    ``disk``: whether the user's compiled code on disk goes as well, that of all programs; by default without ``f`` only.
+    """
+    if disk if disk is not None else f is None:
+        _core.clear_code_cache()
+    for e in _registry.executables(f):
+        e.remake_code()
+
+
+def warmup(f: Any, shapes: Any = None) -> None:
+    """Have code made now, and wait for it.
+
+    ``shapes``: sizes of the inputs, by name or in order, as in ``{"x": (1, 3, 224, 224)}``, or a list of such; None: for all sizes only.
+    A jitted function that was never called compiles nothing: call it once, or give it an ``input_signature``. Raises ``InputError`` for
+    names and ranks that don't fit, ``Error`` if something couldn't be compiled.
+    """
+    executables = _registry.executables(f)
+    if not executables:
+        raise InputError("warmup: the function was never called: call it once, or give it an input_signature")
+    if shapes is None:
+        for e in executables:
+            e.warm_up()
+        return
+    one = isinstance(shapes, Mapping) or all(isinstance(s, Sequence) and all(hasattr(n, "__index__") for n in s) for s in shapes)
+    for given in [shapes] if one else shapes:
+        fitting = [e for e in executables if isinstance(given, Mapping) or len(given) == len(e.input_names())]
+        if not fitting:
+            raise InputError(f"warmup: {len(given)} shapes are given, but the inputs are {', '.join(executables[0].input_names())}")
+        for e in fitting:
+            named = given if isinstance(given, Mapping) else dict(zip(e.input_names(), given, strict=True))
+            e.make_code({str(name): [int(n) for n in shape] for name, shape in named.items()})
+
+
+def memory_stats() -> dict[str, Any]:
+    """Bytes of tensors over all programs of the process: ``in_use``, ``reserved``, ``peak``, ``by_owner`` (interpreter, arena, scratch,
+    weights, results); ``fragmentation`` is 1 - in_use / reserved; ``engines`` is how many sets of options share memory.
+    """
+    return _core.memory_stats()
+
+
+def dump_capability_db(path: str | os.PathLike[str] | None = None) -> str:
+    """The capability database of programs with the context's options, as JSON: hardware, kernels, measured costs. Also into a file."""
+    json = _core.capability_db(_context.options_for("load", {}))
+    if path is not None:
+        try:
+            Path(path).write_text(json, encoding="utf-8")
+        except OSError as e:
+            raise FileError(f"{os.fspath(path)}: {e.strerror}") from e
+    return json
+
+
+def load_capability_patch(path: str | os.PathLike[str]) -> None:
+    """Patch the capability database of all programs, and of those to come; kernels are chosen anew at the next calls.
+
+    Raises ``FileError`` or ``InputError`` for a file that isn't a patch for this machine; then nothing changes.
+    """
+    try:
+        json = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as e:
+        raise FileError(f"{os.fspath(path)}: {getattr(e, 'strerror', None) or e}") from e
+    _core.patch_capabilities(json, os.fspath(path))
+
+
+def set_log_level(level: str) -> None:
+    """``debug``, ``info``: what the JIT does, as it happens; ``warning``: slow paths only; ``error``, ``off``: nothing.
+
+    Records go to the logger ``msvm`` of ``logging``; to standard error unless handlers are configured.
+    """
+    from ._vm.log import set_level
+
+    set_level(level)
+
+
+def enable_bc_trace(on: bool = True) -> None:
+    """Profile instructions of all programs that live, and of those to come: runs, time and kernel of each. It costs time."""
+    _core.profile_new_programs(bool(on))
+    for e in _registry.executables():
+        e.set_profiling(bool(on))
+
+
+def bc_trace_to_csv(log: None = None, out: str | os.PathLike[str] | None = None) -> str:
+    """Write what is known of the programs that live as CSV; returns the path (``msvm_trace_PID.csv`` here unless ``out`` names one).
+
+    Columns: program, kind, instruction, mnemonic, operator, kernel, runs, nanoseconds, seconds, region, what, place. A row is an
+    instruction with its sums since ``enable_bc_trace(True)``, a region, an event of the JIT, or a record of the slow path. There is no
+    log of single instructions as they ran yet, so ``log`` can only be None.
+    """
+    from ._vm.trace import write_csv
+
+    if log is not None:
+        raise InputError(f"bc_trace_to_csv: there are no log files to read, found log={log!r}; leave it out")
+    try:
+        return write_csv(_registry.executables(), out if out is not None else f"msvm_trace_{os.getpid()}.csv")
+    except OSError as e:
+        raise FileError(f"{os.fspath(out) if out is not None else '.'}: {e.strerror}") from e
