@@ -290,8 +290,12 @@ void bind_builder(nb::module_& m) {
       .def("constant", &B::constant)
       .def("type", &B::type)
       .def("call", &B::call)
+      .def("narrow", [](B& b, Reg r, const PyDType& dtype, nb::handle shape) {
+        TensorType t = b.tensor_type(dtype, shape);
+        t.strided |= b.fb().tensor_type(b.reg(r)).strided;
+        return b.fb().narrow(r, t);
+      })
       .def("call_declared", &B::call_declared)
-      .def("narrow", [](B& b, Reg r, const PyDType& dtype, nb::handle shape) { return b.fb().narrow(b.reg(r), b.tensor_type(dtype, shape)); })
       .def("copy", [](B& b, Reg r) { return b.fb().copy(b.reg(r)); })
       .def("slice", [](B& b, Reg r, const std::vector<int64_t>& axes, nb::handle from, nb::handle to, const std::vector<int64_t>& steps) { return b.fb().slice(b.reg(r), axes, b.dim_list(from), b.dim_list(to), steps); })
       .def("reshape", [](B& b, Reg r, nb::handle shape) { return b.fb().reshape(b.reg(r), b.dim_list(shape)); })

@@ -85,7 +85,7 @@ class PyKernel final : public OperatorKernel {
   explicit PyKernel(nb::object run) : run_(std::move(run)) {}
 
   Status run(KernelCall& call) const override {
-    GilHold gil;
+    HoldGil gil;
     const std::string name(call.op.name);
     try {
       Views views;
@@ -120,7 +120,7 @@ class PyKernel final : public OperatorKernel {
     nb::object found;
     {
       nb::tuple all = nb::make_tuple(std::move(inputs), std::move(args), std::move(attrs), std::move(outs), std::move(dtypes));
-      PyObject* result = call_python(run_.get(), all.ptr());
+      PyObject* result = call_python(run_.get(), all.ptr(), nullptr);
       if (!result) return end_run_with_python_error(name);
       found = nb::steal(result);
     }
@@ -164,7 +164,7 @@ void add(const std::string& name, std::shared_ptr<OperatorKernel> kernel, bool p
   for (const std::string& n : names) row.outputs.push_back({n});
   Status s;
   {
-    GilRelease release;  // the kernel that was replaced takes it
+    FreeGil free;  // the kernel that was replaced takes it
     s = register_operator(std::move(row), {.any_attributes = true, .effect = !pure}, std::move(kernel), replace);
   }
   unwrap(s);
@@ -181,7 +181,7 @@ nb::object printed(const TensorMeta& m, Views& views) {
 }
 
 Status print_to_python(const PrintCall& call) {
-  GilHold gil;
+  HoldGil gil;
   try {
     Views views;
     nb::list values;
@@ -189,7 +189,7 @@ Status print_to_python(const PrintCall& call) {
     for (int64_t s : call.sizes) values.append(s);
     nb::object write = nb::module_::import_("msvm._print").attr("write");
     nb::tuple all = nb::make_tuple(text(call.format), std::move(values));
-    PyObject* done = call_python(write.ptr(), all.ptr());
+    PyObject* done = call_python(write.ptr(), all.ptr(), nullptr);
     if (!done) return end_run_with_python_error("print");
     Py_DECREF(done);
     return {};

@@ -66,7 +66,7 @@ std::shared_ptr<Engine> engine_for(const EngineOptions& options) {
 void bind_engines(nb::module_& m) {
   // The engines outlive everything; their JIT threads must not outlive what they use.
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
-    GilRelease release;
+    FreeGil free;
     for (const auto& [key, engine] : process().engines) engine->stop_jit();
   }));
   m.def("memory_stats", &memory_stats);

@@ -3,13 +3,14 @@
 #include <thread>
 
 #include "builder.h"
+#include "gil.h"
 #include "importers/onnx/import.h"
 #include "msvm/bytecode/file.h"
 #include "msvm/bytecode/text.h"
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/optimizer.h"
-#include "run.h"
 #include "reports.h"
+#include "run.h"
 #include "values.h"
 
 namespace msvm::python {
@@ -44,7 +45,7 @@ nb::dict PyExecutable::metadata() const {
 
 nb::str PyExecutable::jit_info() const { return text(to_text(executable_->jit_view())); }
 void PyExecutable::drain_jit() {
-  GilRelease release;
+  FreeGil free;
   engine_->drain_jit();
 }
 
@@ -55,7 +56,7 @@ bool PyExecutable::wait_compiled(double seconds) {
   for (;;) {
     bool idle = false;
     {
-      GilRelease release;
+      nb::gil_scoped_release release;
       (void)executable_->jit_view();  // what runs have told becomes jobs
       const jit::QueueView q = engine_->jit_queue();
       idle = !q.running && !q.queued && !q.work;
@@ -64,7 +65,7 @@ bool PyExecutable::wait_compiled(double seconds) {
     if (idle) return true;
     if (seconds >= 0 && std::chrono::duration<double>(Clock::now() - begin).count() >= seconds) return false;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    GilRelease release;
+    nb::gil_scoped_release release;
     std::this_thread::sleep_for(kLook);
   }
 }
@@ -121,7 +122,7 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   const JitOptions jit = options.jit(engine->jit_options().jit_level);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
   {
-    GilRelease release;
+    FreeGil free;
     auto module = read();
     if (module.ok()) {
       if (!options.name.empty()) module->name = options.name;
@@ -163,7 +164,7 @@ void bind_executable(nb::module_& m) {
         const std::string p = path_of(path);
         Status s;
         {
-          GilRelease release;
+          FreeGil free;
           s = write_module_file(e.executable().module(), p);
         }
         if (!s.ok()) raise(s);

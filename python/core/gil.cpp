@@ -6,7 +6,8 @@
 namespace msvm::python {
 namespace {
 
-[[noreturn]] void wait_for_the_end() {
+/// The process ends; nobody waits for this thread.
+[[noreturn]] void stay() {
   for (;;) pause();
 }
 
@@ -14,29 +15,28 @@ namespace {
 
 bool interpreter_ends() { return !Py_IsInitialized() || _Py_IsFinalizing(); }
 
-void take_gil(PyThreadState* state) noexcept {
-  // A daemon thread that asks for the GIL of an interpreter that ends is ended by unwinding its stack. Destructors that run then
-  // would touch Python's objects without the GIL, and noexcept frames would abort the process.
+// CPython ends a thread with pthread_exit, which comes here as an exception of its own kind. It must go on being thrown or never return.
+FreeGil::~FreeGil() {
   try {
-    PyEval_RestoreThread(state);
+    PyEval_RestoreThread(state_);
   } catch (abi::__forced_unwind&) {
-    wait_for_the_end();
+    stay();
   }
 }
 
-GilHold::GilHold() {
+HoldGil::HoldGil() {
   try {
     state_ = PyGILState_Ensure();
   } catch (abi::__forced_unwind&) {
-    wait_for_the_end();
+    stay();
   }
 }
 
-PyObject* call_python(PyObject* callable, PyObject* args, PyObject* kwargs) noexcept {
+PyObject* call_python(PyObject* callable, PyObject* args, PyObject* kwargs) {
   try {
     return PyObject_Call(callable, args, kwargs);
   } catch (abi::__forced_unwind&) {
-    wait_for_the_end();
+    stay();
   }
 }
 
@@ -46,13 +46,8 @@ void drop_reference(PyObject* o) noexcept {
     Py_DECREF(o);
     return;
   }
-  try {
-    const PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF(o);
-    PyGILState_Release(state);
-  } catch (abi::__forced_unwind&) {
-    wait_for_the_end();
-  }
+  HoldGil hold;
+  Py_DECREF(o);
 }
 
 }  // namespace msvm::python

@@ -1,4 +1,5 @@
-// The GIL: left and taken back in ways that are safe while the interpreter ends.
+// The GIL around work without Python. When the process ends, CPython unwinds threads that ask for the GIL, through frames that can't be
+// unwound: here such a thread stops for good instead.
 #pragma once
 #include "common.h"
 
@@ -6,35 +7,33 @@ namespace msvm::python {
 
 /// True once the interpreter has begun to end: threads that have no GIL then never get it again.
 bool interpreter_ends();
-/// PyEval_RestoreThread; where the interpreter ends meanwhile, the thread waits for the end of the process instead of unwinding.
-void take_gil(PyThreadState* state) noexcept;
 
-/// Without the GIL while it lives.
-class GilRelease {
+/// Gives the GIL away meanwhile.
+class FreeGil {
  public:
-  GilRelease() : state_(PyEval_SaveThread()) {}
-  ~GilRelease() { take_gil(state_); }
-  GilRelease(const GilRelease&) = delete;
-  GilRelease& operator=(const GilRelease&) = delete;
+  FreeGil() : state_(PyEval_SaveThread()) {}
+  ~FreeGil();
+  FreeGil(const FreeGil&) = delete;
+  FreeGil& operator=(const FreeGil&) = delete;
 
  private:
   PyThreadState* state_;
 };
 
-/// Holds the GIL while it lives, in a thread that left it or never had it.
-class GilHold {
+/// Takes the GIL in a thread that gave it away, or never had it.
+class HoldGil {
  public:
-  GilHold();
-  ~GilHold() { PyGILState_Release(state_); }
-  GilHold(const GilHold&) = delete;
-  GilHold& operator=(const GilHold&) = delete;
+  HoldGil();
+  ~HoldGil() { PyGILState_Release(state_); }
+  HoldGil(const HoldGil&) = delete;
+  HoldGil& operator=(const HoldGil&) = delete;
 
  private:
   PyGILState_STATE state_;
 };
 
-/// PyObject_Call for Python code that a run calls, on whatever thread. Null: an exception is set.
-PyObject* call_python(PyObject* callable, PyObject* args, PyObject* kwargs = nullptr) noexcept;
+/// Calls back into Python from within a run. Null: an exception is set.
+PyObject* call_python(PyObject* callable, PyObject* args, PyObject* kwargs);
 
 /// Drops a reference from any thread, with or without the GIL. At the interpreter's end the object stays.
 void drop_reference(PyObject* o) noexcept;

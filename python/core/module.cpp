@@ -1,11 +1,14 @@
 // The compiled part of the package: thin bindings.
 #include "builder.h"
 #include "custom.h"
+#include "dispatcher.h"
 #include "engines.h"
+#include "entry.h"
 #include "executable.h"
 #include "mutable.h"
 #include "options.h"
 #include "run.h"
+#include "signature.h"
 #include "tensor.h"
 
 NB_MODULE(_core, m) {
@@ -17,8 +20,11 @@ NB_MODULE(_core, m) {
   bind_executable(m);
   bind_engines(m);
   bind_builder(m);
-  bind_run(m);
-  bind_custom(m);
   bind_mutable(m);
   bind_tensor(m);
+  bind_run(m);
+  bind_custom(m);
+  bind_signature(m);
+  bind_entry(m);
+  bind_dispatcher(m);
 }

@@ -58,7 +58,7 @@ class HostRun final : public RunControl {
  protected:
   bool look() override {
     const int64_t asked = ticks();
-    GilHold gil;
+    HoldGil gil;
     const int64_t waited = ticks() - asked;
     if (PyErr_CheckSignals() != 0) {
       keep_exception();
@@ -80,7 +80,7 @@ Status run_without_gil(Executable& executable, std::span<const Value> inputs, st
   HostRun run;
   Status status;
   {
-    GilRelease release;
+    FreeGil free;
     status = executable.run(inputs, results, function, &run);
   }
   if (!status.ok() && run.has_exception()) run.raise_exception(status);

@@ -9,9 +9,9 @@ namespace msvm::python {
 Value value_in(nb::handle h, const Param& p, size_t k, const DimContext& dims, Engine& engine);
 /// A numpy array of str; `expected` begins the message if it isn't one.
 TensorValue strings_in(nb::handle h, const std::string& expected, Engine& engine);
-/// A numpy array of dtype object.
-nb::object strings_out(const TensorMeta& t);
 /// Arrays own their memory.
 nb::object value_out(Value& v);
+/// An array of objects.
+nb::object strings_out(const TensorMeta& t);
 
 }  // namespace msvm::python

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from . import _core
@@ -16,6 +16,7 @@ _lock = threading.Lock()
 _given: Mapping[str, Any] = {}  # replaced as a whole, never changed
 _defaults: Final = {o["name"]: o["default"] for o in _core.OPTIONS if "set_context" in o["given"]}
 _of_jit: Final = frozenset(o["name"] for o in _core.OPTIONS if "jit" in o["given"])
+_of_engine: Final = frozenset(o["name"] for o in _core.OPTIONS if o["applies"] == "engine" and "jit" in o["given"])
 
 epoch = 0
 """Grows with every change: what was compiled under another number may have other options."""
@@ -43,6 +44,21 @@ def set_context(*, jit_config: Mapping[str, Any] | None = None, **options: Any) 
             _core.make_engine(merged)  # a file that is refused is refused here
         _given = merged
         epoch += 1
+    for follow in _followers:
+        follow()
+
+
+_followers: list[Callable[[], None]] = []
+
+
+def on_change(follow: Callable[[], None]) -> None:
+    """``follow`` is called after each change."""
+    _followers.append(follow)
+
+
+def options_of_engine() -> dict[str, Any]:
+    """Those of the context that say which engine serves: threads, memory, kernels."""
+    return {k: v for k, v in _given.items() if k in _of_engine}
 
 
 def get_context(name: str | None = None) -> Any:

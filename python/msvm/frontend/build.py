@@ -52,9 +52,11 @@ def building() -> bool:
 def making(build: Build) -> Iterator[Build]:
     outer = getattr(_local, "build", None)
     _local.build = build
+    before = _core.set_building(True)
     try:
         yield build
     finally:
+        _core.set_building(before)
         _local.build = outer
 
 
@@ -63,7 +65,9 @@ def outside() -> Iterator[None]:
     """Operators called here run at once, also while a program is made."""
     outer = getattr(_local, "build", None)
     _local.build = None
+    before = _core.set_building(False)
     try:
         yield
     finally:
+        _core.set_building(before)
         _local.build = outer

@@ -7,18 +7,16 @@ import functools
 import math
 from typing import Any
 
-
-
 from .. import _core
-
+from .lists import SymList
 from .ranges import SymRange
 from .state import Ref, Unbound
 from .values import (
+    Symbolic,
     SymBool,
     SymFloat,
     SymInt,
     SymTensor,
-    Symbolic,
     as_float,
     emit,
     integer,
@@ -42,6 +40,8 @@ def _len(it: Any, v: Any) -> Any:
         return content.__len__()
     if isinstance(content, SymRange):
         return content.count
+    if isinstance(content, SymList):
+        return content.length
     return len(content)
 
 
@@ -85,14 +85,16 @@ def _item(it: Any, t: SymTensor) -> Any:
     if n != 1 if isinstance(n, int) else False:
         raise ValueError("only tensors with one element can be converted to Python scalars")
     if not isinstance(n, int):
-        it.core.shape_assert((n == 1).reg, it.exception_text(ValueError("only tensors with one element can be converted to Python scalars")))
+        it.core.shape_assert(
+            (n == 1).reg, it.exception_text(ValueError("only tensors with one element can be converted to Python scalars"))
+        )
     return read(t, *([0] * t.ndim))
 
 
 def _extreme(it: Any, of_two: Any, args: tuple[Any, ...], kwargs: dict[str, Any], python: Any) -> Any:
     items = list(it.iterate(args[0])) if len(args) == 1 else list(args)
     if not any(isinstance(x, Symbolic) for x in items):
-        return python(items, **{k: v for k, v in kwargs.items()}) if kwargs.get("key") is None else it.unsupported("min or max with a key")
+        return python(items, **kwargs) if kwargs.get("key") is None else it.unsupported("min or max with a key")
     if kwargs.get("key") is not None:
         it.unsupported("min or max with a key")
     if not items:
@@ -122,7 +124,7 @@ def _all(it: Any, v: Any) -> Any:
 
 def _isinstance(it: Any, v: Any, classes: Any) -> bool:
     classes = classes if isinstance(classes, tuple) else (classes,)
-    stands_for = {SymTensor: getattr(_core, "Tensor", SymTensor), SymInt: int, SymFloat: float, SymBool: bool}
+    stands_for = {SymTensor: _core.Tensor, SymInt: int, SymFloat: float, SymBool: bool}
     for c in classes:
         if isinstance(v, Ref) and issubclass(v.kind, c):
             return True
@@ -134,7 +136,7 @@ def _isinstance(it: Any, v: Any, classes: Any) -> bool:
 
 
 def _type(it: Any, v: Any) -> Any:
-    stands_for: dict[type, type] = {SymTensor: getattr(_core, "Tensor", SymTensor), SymInt: int, SymFloat: float, SymBool: bool}
+    stands_for: dict[type, type] = {SymTensor: _core.Tensor, SymInt: int, SymFloat: float, SymBool: bool}
     return v.kind if isinstance(v, Ref) else stands_for.get(type(v), type(v))
 
 
@@ -361,12 +363,12 @@ def _log(it: Any, v: Any, *base: Any) -> Any:
 
 # --- methods -------------------------------------------------------------------------------------------------------------
 
-_READING = {
+_READING: dict[Any, set[str]] = {
     list: {"index", "count", "copy"},
     dict: {"get", "keys", "values", "items", "copy"},
     set: {"copy", "union", "intersection", "difference", "issubset", "issuperset", "isdisjoint"},
 }
-_CHANGING = {
+_CHANGING: dict[Any, set[str]] = {
     list: {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort"},
     dict: {"update", "pop", "setdefault", "clear", "popitem"},
     set: {"add", "remove", "discard", "update", "clear", "pop"},
@@ -377,13 +379,20 @@ def container_method(it: Any, owner: Any, name: str, args: list[Any], kwargs: di
     content = it.state.content(owner)
     if isinstance(content, Unbound):
         it.unsupported(content.why)
+    if isinstance(content, SymList):
+        if name != "append":
+            it.unsupported(f"{name}() of a list that a loop makes; append, index, loop over it, or stack it with msvm.ops.stack")
+        it.state.heap[owner.number] = content.append(*args, **kwargs)
+        return None
     kind = type(content)
     if kind not in _READING:
         return _string_method(it, content, name, args, kwargs)
     if name not in _READING[kind] | _CHANGING[kind]:
         raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
     if name in _CHANGING[kind] and not isinstance(owner, Ref):
-        it.unsupported(f"{name}() changes a {kind.__name__} from outside the function: it would change state there; return the value instead")
+        it.unsupported(
+            f"{name}() changes a {kind.__name__} from outside the function: it would change state there; return the value instead"
+        )
     if name == "sort":
         in_order = it.state.content(_sorted(it, owner, **kwargs))
         it.state.content(owner)[:] = in_order
@@ -412,5 +421,3 @@ def _string_method(it: Any, content: Any, name: str, args: list[Any], kwargs: di
             it.unsupported("str.format of values that are known only when the program runs; use an f-string")
         it.unsupported(f"the method {name} of a string that is known only when the program runs")
     return it.owned(getattr(content, name)(*plain, **kwargs))
-
-

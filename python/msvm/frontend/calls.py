@@ -5,26 +5,22 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import _core
+from .base import Base
 from .builtin_calls import BUILTINS, MATH, container_method
 from .captures import TENSOR, trusted
 from .expressions import BoundMethod, Closure
 from .join import is_tensor
 from .source import source_of
 from .state import Ref
-from .values import SymTensor, Symbolic
-
-if TYPE_CHECKING:
-    from .interpret import Interpreter as _Base
-else:
-    _Base = object
+from .values import Symbolic, SymTensor
 
 
-class Calls(_Base):
+class Calls(Base):
     def ev_Call(self, node: Any) -> Any:
         function = self.eval(node.func)
         args = self.elements(node.args)
@@ -60,7 +56,7 @@ class Calls(_Base):
         if isinstance(function, types.FunctionType):
             if report := getattr(function, "__msvm_report__", None):
                 return self.report(report, args, kwargs)
-            if trusted(function.__module__) and not function.__name__ == "construct":
+            if trusted(function.__module__) and function.__name__ != "construct":
                 return self.trusted_call(function, args, kwargs)
             return self.inline(function, args, kwargs)
         try:
@@ -71,7 +67,7 @@ class Calls(_Base):
             return handler(self, *args, **kwargs)
         if isinstance(function, type):
             return self.construct(function, args, kwargs)
-        call = getattr(type(function), "__call__", None)
+        call = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
         if isinstance(call, types.FunctionType):
             construct = getattr(type(function), "construct", None)
             if trusted(call.__module__) and isinstance(construct, types.FunctionType):
@@ -103,8 +99,15 @@ class Calls(_Base):
         if _contains_symbolic([plain, named]):
             hint = f"; use msvm.ops.{name}" if module.split(".")[0] in ("numpy", "torch", "math") else ""
             self.unsupported(f"{module}.{name} of a value that is known only when the program runs{hint}")
-        if ".random" in module or "random" in type(getattr(function, "__self__", None)).__name__.lower() or module in ("random", "time", "datetime", "os", "uuid", "secrets"):
-            self.unsupported(f"{module}.{name}: it would be called once, while the program is made, and not at each call; call it outside and pass the result")
+        if (
+            ".random" in module
+            or "random" in type(getattr(function, "__self__", None)).__name__.lower()
+            or module in ("random", "time", "datetime", "os", "uuid", "secrets")
+        ):
+            self.unsupported(
+                f"{module}.{name}: it would be called once, while the program is made, and not at each call; call it outside "
+                f"and pass the result"
+            )
         if module.split(".")[0] not in _PURE and not isinstance(function, types.BuiltinFunctionType | types.BuiltinMethodType | np.ufunc):
             self.unsupported(f"a call of {module}.{name}, which can't be compiled")
         return self.owned(function(*plain, **named))
@@ -133,7 +136,9 @@ class Calls(_Base):
         if issubclass(cls, BaseException):
             return cls(*[self.text(a) if not isinstance(a, int | float) else a for a in args])
         if _contains_symbolic([plain, named]) and not trusted(cls.__module__):
-            self.unsupported(f"an object of class {cls.__name__} made of values that are known only when the program runs; pass a tuple or a dict")
+            self.unsupported(
+                f"an object of class {cls.__name__} made of values that are known only when the program runs; pass a tuple or a dict"
+            )
         if not trusted(cls.__module__):
             self.unsupported(f"an object of class {cls.__name__} is made inside the function; make it outside")
         return self.owned(cls(*plain, **named))
@@ -179,18 +184,19 @@ def _is_keywords(function: Any, name: str) -> bool:
 def _bind_closure(c: Closure, args: list[Any], kwargs: dict[str, Any], it: Any) -> dict[str, Any]:
     a = c.source.node.args
     names = [x.arg for x in [*a.posonlyargs, *a.args]]
-    P = inspect.Parameter
-    parameters = [P(n, P.POSITIONAL_OR_KEYWORD, default=c.defaults[k - len(names)] if k >= len(names) - len(c.defaults) else P.empty) for k, n in enumerate(names)]
+    kind = inspect.Parameter
+    parameters = [
+        kind(n, kind.POSITIONAL_OR_KEYWORD, default=c.defaults[k - len(names)] if k >= len(names) - len(c.defaults) else kind.empty)
+        for k, n in enumerate(names)
+    ]
     if a.vararg:
-        parameters.append(P(a.vararg.arg, P.VAR_POSITIONAL))
+        parameters.append(kind(a.vararg.arg, kind.VAR_POSITIONAL))
     for x, d, node in zip(a.kwonlyargs, c.kw_defaults, a.kw_defaults, strict=True):
-        parameters.append(P(x.arg, P.KEYWORD_ONLY, default=P.empty if node is None else d))
+        parameters.append(kind(x.arg, kind.KEYWORD_ONLY, default=kind.empty if node is None else d))
     if a.kwarg:
-        parameters.append(P(a.kwarg.arg, P.VAR_KEYWORD))
+        parameters.append(kind(a.kwarg.arg, kind.VAR_KEYWORD))
     bound = inspect.Signature(parameters).bind(*args, **kwargs)
     bound.apply_defaults()
     if a.kwarg:
         bound.arguments[a.kwarg.arg] = it.made(bound.arguments[a.kwarg.arg])
     return dict(bound.arguments)
-
-

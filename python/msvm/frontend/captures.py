@@ -14,12 +14,12 @@ from .. import _core
 from .build import Build
 from .join import Restart
 from .program import Kind, input_value
-from .values import DTYPE, SymTensor, as_tensor
+from .values import DTYPE, CapturedInt, SymTensor, as_tensor
 
 Source = tuple[Any, ...]
 
-TENSOR: type = getattr(_core, "Tensor", type(None))
-MUTABLE: type = getattr(_core, "Mutable", type(None))
+TENSOR = _core.Tensor
+MUTABLE = _core.Mutable
 
 _TRUSTED = ("msvm", "numpy", "math", "builtins", "torch", "typing", "operator", "functools", "itertools")
 
@@ -32,7 +32,9 @@ def trusted(module: str | None) -> bool:
 class Captures:
     """Over all tries of one compilation. Inputs that a try finds late are there from the start in the next one."""
 
-    def __init__(self) -> None:
+    def __init__(self, captured_ints: bool = False) -> None:
+        self.captured_ints = captured_ints
+        """Plain ints are marked, for the report of shapes."""
         self.sources: dict[Any, tuple[Source, Kind, str]] = {}
         self.guards: dict[Any, tuple[Source, Any]] = {}
         self._values: dict[Any, Any] = {}
@@ -51,14 +53,14 @@ class Captures:
         """The value as the program sees it."""
         if isinstance(v, MUTABLE):
             return self._mutable(v, source, name)
-        if isinstance(v, np.ndarray) or isinstance(v, TENSOR) and not is_parameter(v):
+        if isinstance(v, np.ndarray) or (isinstance(v, TENSOR) and not is_parameter(v)):
             return self._input(source, _tensor_kind(v), name)
         if is_parameter(v):
             return self._parameter(v, source)
         self.guard(source, v)
         if type(v) in (list, tuple, dict, set):
             return self._container(v, name)
-        return v
+        return CapturedInt(v, name) if self.captured_ints and type(v) is int else v
 
     def guard(self, source: Source, expected: Any) -> None:
         if source[0] == "value" or (source[0] == "global" and trusted(source[1].get("__name__"))):
@@ -87,7 +89,8 @@ class Captures:
         found = self._parameters.get(id(v))
         if found is None:
             found = self._parameters[id(v)] = (as_tensor(v), v)
-        return found[0]  # type: ignore[no-any-return]
+        tensor: SymTensor = found[0]
+        return tensor
 
     def _container(self, v: Any, name: str) -> Any:
         """Tensors inside are inputs. The copy stands for the original, and can't be changed."""
@@ -95,7 +98,9 @@ class Captures:
         def inside(x: Any, at: str) -> Any:
             if isinstance(x, (np.ndarray, TENSOR, MUTABLE)) or is_parameter(x):
                 return self.take(x, ("value", x), at)
-            return self._container(x, at) if type(x) in (list, tuple, dict, set) else x
+            if type(x) in (list, tuple, dict, set):
+                return self._container(x, at)
+            return CapturedInt(x, at) if self.captured_ints and type(x) is int else x
 
         new: Any
         if type(v) is dict:

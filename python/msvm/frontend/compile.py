@@ -37,19 +37,19 @@ def compile_function(
     kinds: Sequence[Kind],
     names: Sequence[str],
     rebuild: Callable[[list[Any]], dict[str, Any]],
-    shapes: Sequence[Any] | None = None,
-    symbols: Callable[[Build], Any] | None = None,
+    symbols: Callable[[Build], list[Any]] | None = None,
+    captured_ints: bool = False,
 ) -> Compiled:
     """``kinds`` and ``names`` of the leaves of the arguments; ``rebuild`` puts values for the leaves into arguments by parameter.
 
-    ``shapes``: per leaf, sizes that are declared (None: all axes open); ``symbols`` makes them once there is a program.
+    ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``captured_ints``: a report is wanted, plain ints are marked.
     Raises ``UnsupportedError`` for what can't be compiled, and what Python would raise, with the line.
     """
-    captures = Captures()
+    captures = Captures(captured_ints)
     loops: dict[Any, dict[Key, Variant]] = {}
     for _ in range(TRIES):
         try:
-            return _attempt(function, kinds, names, rebuild, captures, loops, shapes, symbols)
+            return _attempt(function, kinds, names, rebuild, captures, loops, symbols)
         except Restart:
             continue
     raise UnsupportedError(f"{function.__qualname__}: the sizes and kinds of values in its loops don't settle")
@@ -62,15 +62,15 @@ def _attempt(
     rebuild: Callable[[list[Any]], dict[str, Any]],
     captures: Captures,
     loops: dict[Any, dict[Key, Variant]],
-    shapes: Sequence[Any] | None,
-    symbols: Callable[[Build], Any] | None,
+    symbols: Callable[[Build], list[Any]] | None,
 ) -> Compiled:
     build = Build(function.__name__)
     with making(build):
         captures.begin(build)
-        if symbols is not None:
-            shapes = symbols(build)
-        leaves = [input_value(build, kind, name, shapes[k] if shapes else None) for k, (kind, name) in enumerate(zip(kinds, names, strict=True))]
+        shapes = symbols(build) if symbols is not None else None
+        leaves = [
+            input_value(build, kind, name, shapes[k] if shapes else None) for k, (kind, name) in enumerate(zip(kinds, names, strict=True))
+        ]
         it = Interpreter(build, captures, loops)
         it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
         arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
@@ -95,5 +95,3 @@ def _argument(it: Interpreter, v: Any) -> Any:
     if type(v) in (list, dict):
         return v
     return tuple(_argument(it, x) for x in v) if type(v) is tuple else v
-
-

@@ -7,18 +7,20 @@ import builtins
 import operator
 import types
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .base import Base
 from .captures import trusted
 from .join import describe, is_tensor, kind_of
+from .lists import SymList
 from .ranges import SymRange
 from .source import Source, stored_names
 from .state import Path, Ref, Unbound
-from .values import SymBool, SymFloat, SymInt, SymTensor, Symbolic, logical_and, logical_not, logical_or, read
+from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, logical_and, logical_not, logical_or, read
 
-_BINARY = {
+_BINARY: dict[type, Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -33,16 +35,25 @@ _BINARY = {
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
 }
-_COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+_UNARY: dict[type, Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+_COMPARE: dict[type, Any] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 
 
 class Part:
-    """A value in a string, how it was written, and how it is formatted ("!r:>10")."""
+    """A value in a string, and how it was written."""
 
-    def __init__(self, value: Any, source: str, format: str = "") -> None:
+    def __init__(self, value: Any, source: str, conversion: str = "", spec: str = "") -> None:
         self.value = value
         self.source = source
-        self.format = format
+        self.conversion = conversion
+        self.spec = spec
 
 
 class Text:
@@ -70,19 +81,17 @@ class BoundMethod:
         self.name = name
 
 
-if TYPE_CHECKING:
-    from .interpret import Interpreter as _Base
-else:
-    _Base = object
 
 
-class Expressions(_Base):
+class Expressions(Base):
     def eval(self, node: Any) -> Any:
         handler = getattr(self, f"ev_{type(node).__name__}", None)
         if handler is None:
             from .interpret import UNSUPPORTED
 
-            self.unsupported(f"{UNSUPPORTED.get(type(node), f'an expression of the kind {type(node).__name__}')} isn't supported in a compiled function")
+            self.unsupported(
+                f"{UNSUPPORTED.get(type(node), f'an expression of the kind {type(node).__name__}')} isn't supported in a compiled function"
+            )
         return handler(node)
 
     # --- names ------------------------------------------------------------------------------------------------------------
@@ -164,6 +173,11 @@ class Expressions(_Base):
             return v
         return self.captures.take(v, ("attr", owner, name), name)
 
+    def number_attribute(self, owner: Any, name: str) -> Any:
+        if name in ("value", "real", "numerator") and not isinstance(owner, SymBool):
+            return owner
+        self.unsupported(f"the attribute {name} of a number that is known only when the program runs")
+
     def ev_Subscript(self, node: ast.Subscript) -> Any:
         return self.get_item(self.eval(node.value), self.eval(node.slice))
 
@@ -176,14 +190,23 @@ class Expressions(_Base):
         content = self.state.content(owner)
         if isinstance(content, Unbound):
             self.unsupported(content.why)
-        if isinstance(index, SymInt) or (isinstance(index, slice) and any(isinstance(x, Symbolic) for x in (index.start, index.stop, index.step))):
+        if isinstance(content, SymList):
+            if not isinstance(index, int | SymInt):
+                self.unsupported("a slice of a list that a loop makes; stack it with msvm.ops.stack and slice that")
+            return content.get(index)
+        if isinstance(index, SymInt) or (
+            isinstance(index, slice) and any(isinstance(x, Symbolic) for x in (index.start, index.stop, index.step))
+        ):
             if isinstance(content, list | tuple) and isinstance(index, SymInt):
                 return self.choose(list(content), index)
             if is_tensor(content):
                 from .values import as_tensor
 
                 return as_tensor(content)[index]  # type: ignore[index]
-            self.unsupported(f"an index into a {type(content).__name__} that is known only when the program runs; stack the tensors with msvm.ops.stack and index that")
+            self.unsupported(
+                f"an index into a {type(content).__name__} that is known only when the program runs; stack the tensors with "
+                f"msvm.ops.stack and index that"
+            )
         if isinstance(owner, SymRange):
             return owner.start + index * owner.step
         v = content[self.state.plain(index)] if not isinstance(content, dict) else content[index]
@@ -192,7 +215,9 @@ class Expressions(_Base):
     def choose(self, items: list[Any], index: SymInt) -> Any:
         """One of a few numbers by a size."""
         if not items or any(kind_of(v) != "int" for v in items):
-            self.unsupported("an index into a list that is known only when the program runs; stack the tensors with msvm.ops.stack and index that")
+            self.unsupported(
+                "an index into a list that is known only when the program runs; stack the tensors with msvm.ops.stack and index that"
+            )
         from .values import as_tensor
 
         return read(as_tensor(items)[index])  # type: ignore[index]
@@ -200,7 +225,10 @@ class Expressions(_Base):
     def set_item(self, owner: Any, index: Any, value: Any) -> None:
         if isinstance(owner, SymTensor):
             if owner.reg in self.argument_regs:
-                self.unsupported("an element of an argument is assigned: the caller's tensor would have to change; work on a copy (x = x + 0, or msvm.ops.identity(x)) and return it")
+                self.unsupported(
+                    "an element of an argument is assigned: the caller's tensor would have to change; work on a copy (x = x + "
+                    "0, or msvm.ops.identity(x)) and return it"
+                )
             from ..ops._index import setitem
 
             self.state.replace(owner, setitem.body(owner, self.state.plain(index), self.state.plain(value)))
@@ -215,7 +243,9 @@ class Expressions(_Base):
             return
         if isinstance(owner, np.ndarray):
             self.unsupported("an assignment into an array that was made at compile time; use msvm.ops.zeros and the like")
-        self.unsupported(f"an assignment into a {type(owner).__name__} from outside the function: it would change state there; return the value instead")
+        self.unsupported(
+            f"an assignment into a {type(owner).__name__} from outside the function: it would change state there; return the value instead"
+        )
 
     # --- operators --------------------------------------------------------------------------------------------------------
 
@@ -229,9 +259,8 @@ class Expressions(_Base):
                 self.unsupported(v.why)
         if isinstance(op, ast.Mod) and isinstance(x, str):
             return self.format_percent(x, y)
-        if isinstance(x, Text) or isinstance(y, Text):
-            if isinstance(op, ast.Add):
-                return Text([*self.parts(x), *self.parts(y)])
+        if isinstance(op, ast.Add) and (isinstance(x, Text) or isinstance(y, Text)):
+            return Text([*self.parts(x), *self.parts(y)])
         result = _BINARY[type(op)](x, y)
         return self.made(result) if type(result) in (list, dict, set) else result
 
@@ -241,7 +270,7 @@ class Expressions(_Base):
             return logical_not(self.truth(v))
         if isinstance(v, SymBool):
             self.unsupported("arithmetic on a bool that is known only when the program runs")
-        return {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)](v)
+        return _UNARY[type(node.op)](v)
 
     def ev_BoolOp(self, node: ast.BoolOp) -> Any:
         return self.bool_chain(node.values, isinstance(node.op, ast.And))
@@ -255,7 +284,9 @@ class Expressions(_Base):
         if isinstance(condition, bool):
             return first if condition != both else self.bool_chain(nodes[1:], both)
         if not isinstance(first, SymBool):
-            self.unsupported("and/or between tensors or numbers that are known only when the program runs; write msvm.ops.logical_and, or compare first")
+            self.unsupported(
+                "and/or between tensors or numbers that are known only when the program runs; write msvm.ops.logical_and, or compare first"
+            )
         if all(_simple(n) for n in nodes[1:]):
             rest = self.truth(self.bool_chain(nodes[1:], both))
             return logical_and(condition, rest) if both else logical_or(condition, rest)
@@ -331,7 +362,7 @@ class Expressions(_Base):
             content = self.state.content(v)
             if isinstance(content, Unbound):
                 self.unsupported(content.why)
-            return bool(content)
+            return content.length != 0 if isinstance(content, SymList) else bool(content)
         if isinstance(v, SymRange):
             return v.count != 0
         if is_tensor(v) and getattr(v, "size", 1) != 1:
@@ -344,7 +375,12 @@ class Expressions(_Base):
         if one is False:
             raise ValueError(f"the truth value of a tensor of shape {t.shape} is ambiguous; use .any() or .all()")
         if one is not True:
-            self.core.shape_assert(one.reg, self.exception_text(ValueError("the truth value of a tensor with other than one element is ambiguous; use .any() or .all()")))
+            self.core.shape_assert(
+                one.reg,
+                self.exception_text(
+                    ValueError("the truth value of a tensor with other than one element is ambiguous; use .any() or .all()")
+                ),
+            )
         v = read(t, *([0] * t.ndim))
         return v if isinstance(v, bool | SymBool) else v != 0
 
@@ -385,18 +421,26 @@ class Expressions(_Base):
             self.unsupported(content.why)
         if isinstance(content, SymRange):
             if not isinstance(content.count, int):
-                self.unsupported("a range whose length is known only when the program runs can't be taken apart here; loop over it with a for statement")
+                self.unsupported(
+                    "a range whose length is known only when the program runs can't be taken apart here; loop over it with a for statement"
+                )
             return iter([content.start + k * content.step for k in range(content.count)])
         if isinstance(content, SymTensor):
             n = content.shape[0] if content.shape else None
             if n is None:
                 raise TypeError("iteration over a tensor of rank 0")
             if not isinstance(n, int):
-                self.unsupported("iteration over a tensor whose first size is known only when the program runs; loop over it with a for statement")
+                self.unsupported(
+                    "iteration over a tensor whose first size is known only when the program runs; loop over it with a for statement"
+                )
             return iter([content[k] for k in range(n)])  # type: ignore[index]
+        if isinstance(content, SymList):
+            self.unsupported("a list that a loop makes can't be taken apart here; loop over it with a for statement, or stack it")
         if isinstance(content, Symbolic):
             raise TypeError(f"{describe(content)} is not iterable")
-        if type(content).__module__.split(".")[0] not in ("builtins", "numpy", "msvm", "itertools", "collections") and hasattr(type(content), "__iter__"):
+        if type(content).__module__.split(".")[0] not in ("builtins", "numpy", "msvm", "itertools", "collections") and hasattr(
+            type(content), "__iter__"
+        ):
             return iter(self.iterate(self.call(type(content).__iter__, [content], {})))
         return iter(list(content))
 
@@ -459,7 +503,9 @@ class Expressions(_Base):
         self.frame.keep = True
         source = Source(node, self.frame.source.file, name, frozenset(stored_names(node)))
         a = node.args
-        return Closure(source, self.frame.number, [self.eval(d) for d in a.defaults], [None if d is None else self.eval(d) for d in a.kw_defaults])
+        return Closure(
+            source, self.frame.number, [self.eval(d) for d in a.defaults], [None if d is None else self.eval(d) for d in a.kw_defaults]
+        )
 
     def ev_JoinedStr(self, node: ast.JoinedStr) -> Any:
         parts: list[Any] = []
@@ -469,8 +515,7 @@ class Expressions(_Base):
                 v = self.state.plain(v)
                 spec = "" if part.format_spec is None else self.text(self.eval(part.format_spec))
                 if _any_symbolic((v,)):
-                    how = f"!{chr(part.conversion)}" if part.conversion > 0 else ""
-                    parts.append(Part(v, ast.unparse(part.value), how + (f":{spec}" if spec else "")))
+                    parts.append(Part(v, ast.unparse(part.value), chr(part.conversion) if part.conversion > 0 else "", spec))
                     continue
                 if part.conversion > 0:
                     v = {115: str, 114: repr, 97: ascii}[part.conversion](v)
@@ -489,9 +534,9 @@ class Expressions(_Base):
         return str(self.state.plain(v))
 
     def format_percent(self, text: str, values: Any) -> Any:
-        if not _any_symbolic((values,)):
-            return text % values
-        self.unsupported("% formatting of values that are known only when the program runs; use an f-string")
+        if _any_symbolic((values,)):
+            self.unsupported("% formatting of values that are known only when the program runs; use an f-string")
+        return text % values
 
 
 def _any_symbolic(*groups: Any) -> bool:
@@ -527,5 +572,3 @@ def _simple(node: Any) -> bool:
     if isinstance(node, ast.Subscript):
         return isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(node.slice, ast.Constant)
     return False
-
-

@@ -10,19 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-import numpy as np
-
-from .. import _core
 from .._errors import Error, UnsupportedError, mark
 from .build import Build
 from .calls import Calls
 from .captures import Captures
 from .expressions import Expressions
 from .join import PEEL, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
+from .lists import SymList
 from .ranges import SymRange
 from .source import Source
 from .state import Path, Ref, State, Unbound
-from .values import SymBool, SymFloat, SymInt, SymTensor, Symbolic, dim_of, integer, logical_not, require, select
+from .values import SymBool, SymInt, SymTensor, dim_of, integer
 
 UNROLL = 64
 """Turns of a loop that are written out where they are known; longer ones loop when the program runs."""
@@ -52,7 +50,15 @@ class Loop:
 class Frame:
     """One function that is being run: the top one, or one that was called."""
 
-    def __init__(self, number: int, source: Source, outer: int | None, real_globals: dict[str, Any], cells: dict[str, Any], local_names: frozenset[str]) -> None:
+    def __init__(
+        self,
+        number: int,
+        source: Source,
+        outer: int | None,
+        real_globals: dict[str, Any],
+        cells: dict[str, Any],
+        local_names: frozenset[str],
+    ) -> None:
         self.number = number
         self.source = source
         self.outer = outer
@@ -123,7 +129,9 @@ class Interpreter(Expressions, Calls):
 
     # --- functions --------------------------------------------------------------------------------------------------------
 
-    def run_function(self, source: Source, arguments: dict[str, Any], outer: int | None, real_globals: dict[str, Any], cells: dict[str, Any]) -> Any:
+    def run_function(
+        self, source: Source, arguments: dict[str, Any], outer: int | None, real_globals: dict[str, Any], cells: dict[str, Any]
+    ) -> Any:
         if any(f.source.node is source.node for f in self.frames):
             self.unsupported(f"{source.name} calls itself; write recursion as a while loop")
         if len(self.frames) > 100:
@@ -186,7 +194,9 @@ class Interpreter(Expressions, Calls):
             with self.located(s):
                 handler = getattr(self, f"do_{type(s).__name__}", None)
                 if handler is None:
-                    self.unsupported(f"{UNSUPPORTED.get(type(s), f'a statement of the kind {type(s).__name__}')} isn't supported in a compiled function")
+                    self.unsupported(
+                        f"{UNSUPPORTED.get(type(s), f'a statement of the kind {type(s).__name__}')} isn't supported in a compiled function"
+                    )
                 try:
                     handler(s)
                 except Dead:
@@ -264,7 +274,11 @@ class Interpreter(Expressions, Calls):
         star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
         if star is None:
             if len(items) != len(targets):
-                raise ValueError(f"not enough values to unpack (expected {len(targets)}, got {len(items)})" if len(items) < len(targets) else f"too many values to unpack (expected {len(targets)})")
+                raise ValueError(
+                    f"not enough values to unpack (expected {len(targets)}, got {len(items)})"
+                    if len(items) < len(targets)
+                    else f"too many values to unpack (expected {len(targets)})"
+                )
             for t, v in zip(targets, items, strict=True):
                 self.assign(t, v)
             return
@@ -389,6 +403,9 @@ class Interpreter(Expressions, Calls):
         """Turns of a loop that runs when the program runs; None: it is written out."""
         if isinstance(iterable, SymRange):
             return iterable.count if isinstance(iterable.count, SymInt) or iterable.count > UNROLL else None
+        content = self.state.content(iterable)
+        if isinstance(content, SymList):
+            return content.length
         if isinstance(iterable, range):
             return len(iterable) if len(iterable) > UNROLL else None
         if isinstance(iterable, SymTensor):
@@ -421,7 +438,8 @@ class Interpreter(Expressions, Calls):
     def runtime_for(self, s: ast.For, iterable: Any, count: Any) -> None:
         index: list[int] = []
         peeled = self.is_peeled(s)
-        zero, breaks = None, []
+        zero: Path | None = None
+        breaks: list[Path] = []
         if peeled:
             zero, breaks = self.first_turn(s, count > 0, lambda: self.assign(s.target, self.element(iterable, 0)))
         first = self.core.current()
@@ -475,12 +493,19 @@ class Interpreter(Expressions, Calls):
         """The way on which a peeled loop has no turn: an error there if a variable of another kind is used later."""
         if not ends:
             return [zero]
-        later = {n.id for n in ast.walk(self.frame.source.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and (n.lineno > s.end_lineno or self.frame.loops)}
+        later = {
+            n.id
+            for n in ast.walk(self.frame.source.node)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and (n.lineno > s.end_lineno or self.frame.loops)
+        }
         here, there = zero.state.frames[self.frame.number], ends[0].state.frames[self.frame.number]
         for name in sorted(later & set(here)):
             if kind_of(here[name]) != kind_of(there.get(name)) and not isinstance(here[name], Unbound):
                 self.enter(zero)
-                self.core.trap(f"the loop at {self.place()} has no turn, so {name} is still {describe(here[name])}, not {describe(there.get(name))}; give it its first value with msvm.ops before the loop")
+                self.core.trap(
+                    f"the loop at {self.place()} has no turn, so {name} is still {describe(here[name])}, not "
+                    f"{describe(there.get(name))}; give it its first value with msvm.ops before the loop"
+                )
                 return []
         return [zero]
 
@@ -521,12 +546,15 @@ class Interpreter(Expressions, Calls):
         def test() -> Any:
             return self.truth(self.eval(s.test))
 
-        zero, breaks = None, []
+        zero: Path | None = None
+        breaks: list[Path] = []
         if self.is_peeled(s):
             zero, breaks = self.first_turn(s, test(), lambda: None)
         self.runtime_loop(s, test, lambda: None, lambda: None, loop.breaks + breaks, zero)
 
-    def runtime_loop(self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], breaks: list[Path], zero: Path | None) -> None:
+    def runtime_loop(
+        self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], breaks: list[Path], zero: Path | None
+    ) -> None:
         ends: list[Path] = []
         loop = Loop()
         if self.alive:
@@ -537,7 +565,9 @@ class Interpreter(Expressions, Calls):
         self.resume(ends)
         self.after_loop(s, loop)
 
-    def turns(self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], loop: Loop, ends: list[Path]) -> None:
+    def turns(
+        self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], loop: Loop, ends: list[Path]
+    ) -> None:
         """The loop itself. ``ends``: where the test fails."""
         header = Header(self.path(), self.loop_tables.setdefault(self.loop_key(s), {}), self.core.new_block())
         self.site.append((s.lineno, s.col_offset))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .build import current
+from .lists import SymList, common_shape, known_shape, list_of
 from .state import Path, Ref, State, Unbound
 from .values import SymBool, SymFloat, SymInt, SymTensor, as_float, as_tensor, dim_of, integer
 
@@ -73,7 +74,8 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, float):
         return a.hex() == b.hex()
     if isinstance(a, int | str | bytes | slice | range | complex):
-        return bool(a == b)
+        equal: bool = a == b
+        return equal
     if isinstance(a, tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     return False
@@ -124,7 +126,6 @@ class _Merge:
 
     def _merged(self, values: list[Any]) -> Any:
         core = current().core
-        first = values[0]
         for v in values:
             if isinstance(v, Unbound):
                 return v
@@ -160,11 +161,32 @@ class _Merge:
             return first
         if type(first) is list and all(type(v) is list and len(v) == len(first) for v in values):
             return [self.value(list(column)) for column in zip(*values, strict=True)]
+        if all(isinstance(v, SymList) or (type(v) is list and all(map(is_tensor, v))) for v in values):
+            return self._lists(values)
         if type(first) is dict and all(type(v) is dict and list(v) == list(first) for v in values):
             return {k: self.value([v[k] for v in values]) for k in first}
         if type(first) is set and all(v == first for v in values):
             return first
-        return _Mixed(f"the {type(first).__name__} has other elements on each of the ways that meet here; where turns of a loop collect tensors, use msvm.ops.cat")
+        return _Mixed(
+            f"the {type(first).__name__} has other elements on each of the ways that meet here; where turns of a loop collect "
+            f"tensors, use msvm.ops.cat"
+        )
+
+    def _lists(self, values: list[Any]) -> Any:
+        core = current().core
+        known = [(v.dtype, v.shape) for v in values if isinstance(v, SymList)]
+        items = self._converted(values, lambda v: v if isinstance(v, SymList) else [as_tensor(x) for x in v])
+        known += [(t.dtype, known_shape(t)) for v in items if isinstance(v, list) for t in v]
+        dtype = known[0][0]
+        if any(d is not dtype or len(s) != len(known[0][1]) for d, s in known):
+            return _Mixed("the list has tensors of other dtypes or ranks on each of the ways that meet here")
+        shape = common_shape([s for _, s in known])
+        lists = self._converted(items, lambda v: v if isinstance(v, SymList) else list_of(v, dtype, shape))
+        core.set_block(self.block)
+        phi = core.phi("list", dtype)
+        for p, v in zip(self.paths, lists, strict=True):
+            core.add_phi_reg(phi, p.block, v.reg)
+        return SymList(phi, dtype, shape)
 
     def _converted(self, values: list[Any], convert: Callable[[Any], Any]) -> list[Any]:
         out = []
@@ -200,6 +222,9 @@ class Variant:
         """Axes whose sizes change."""
         self.strided = False
         self.any_rank = False
+        self.dtype: Any = None
+        self.shape: tuple[int | None, ...] = ()
+        """Of the elements of a list that grows."""
 
 
 PEEL: Key = ("the first turn stands before the loop",)
@@ -232,11 +257,24 @@ class Header:
         return state
 
     def _opened_content(self, number: int, content: Any) -> Any:
+        variant = self.variants.get(("heap", number))
+        if variant is not None:
+            return self._opened_list(number, content, variant)
         if type(content) is list:
             return [self._opened(("heap", number, k), x) for k, x in enumerate(content)]
         if type(content) is dict:
             return {k: self._opened(("heap", number, k), x) for k, x in content.items()}
         return content.copy()
+
+    def _opened_list(self, number: int, content: Any, variant: Variant) -> SymList:
+        core = current().core
+        core.set_block(self.entry.block)
+        first = content if isinstance(content, SymList) else list_of(content, variant.dtype, variant.shape)
+        core.set_block(self.block)
+        phi = core.phi("list", first.dtype)
+        core.add_phi_reg(phi, self.entry.block, first.reg)
+        self.phis["heap", number] = ("list", phi)
+        return SymList(phi, first.dtype, variant.shape)
 
     def _opened(self, key: Key, v: Any) -> Any:
         if type(v) is tuple:
@@ -300,7 +338,10 @@ class Header:
             self.changed = True
             return None
         if kind_of(begin) != kind_of(end) or kind_of(begin) not in ("int", "bool", "float", "tensor"):
-            return f"{name} begins as {describe(begin)} and is {describe(end)} after a turn of the loop; give it a value of the same kind before the loop"
+            return (
+                f"{name} begins as {describe(begin)} and is {describe(end)} after a turn of the loop; give it a value of the "
+                f"same kind before the loop"
+            )
         self.variants[key] = Variant()
         self.changed = True
         return None
@@ -308,13 +349,41 @@ class Header:
     def _closed_content(self, number: int, begin: Any, end: Any) -> str | None:
         if isinstance(begin, Unbound):
             return None
+        if isinstance(begin, SymList) or (type(begin) is list and (isinstance(end, SymList) or (type(end) is list and len(end) > len(begin)))):
+            return self._closed_list(number, begin, end)
         if type(begin) is list and type(end) is list and len(begin) == len(end):
             return next((p for k in range(len(begin)) if (p := self._closed(("heap", number, k), "an element", begin[k], end[k]))), None)
         if type(begin) is dict and type(end) is dict and list(begin) == list(end):
             return next((p for k in begin if (p := self._closed(("heap", number, k), f"the element {k!r}", begin[k], end[k]))), None)
         if type(begin) is type(end) is set and begin == end:
             return None
-        return f"a {type(begin).__name__} gets more or fewer elements with each turn, whose number is known only when the program runs; collect tensors with msvm.ops.cat"
+        return (
+            f"a {type(begin).__name__} gets more or fewer elements with each turn, whose number is known only when the "
+            f"program runs; collect tensors with msvm.ops.cat"
+        )
+
+    def _closed_list(self, number: int, begin: Any, end: Any) -> str | None:
+        """A list that grows becomes a list register."""
+        key: Key = ("heap", number)
+        if isinstance(end, Unbound):
+            return end.why
+        items = [] if isinstance(end, SymList) else [as_tensor(x) if is_tensor(x) else x for x in end]
+        if not all(isinstance(x, SymTensor) for x in items):
+            return "a list gets more elements with each turn, which aren't tensors; the number of turns is known only when the program runs"
+        shapes = [known_shape(t) for t in items] + [v.shape for v in (begin, end) if isinstance(v, SymList)]
+        dtypes = {t.dtype for t in items} | {v.dtype for v in (begin, end) if isinstance(v, SymList)}
+        if len(dtypes) != 1:
+            return f"a list gets tensors of {' and '.join(sorted(d.name for d in dtypes))} in a loop; cast them to one dtype"
+        shape = common_shape(shapes)
+        variant = self.variants.setdefault(key, Variant())
+        if key not in self.phis or variant.shape != shape:
+            self.changed = True
+        variant.dtype, variant.shape = dtypes.pop(), shape
+        if key in self.phis:
+            core = current().core
+            grown = end if isinstance(end, SymList) else list_of(end, variant.dtype, shape)
+            core.add_phi_reg(self.phis[key][1], core.current(), grown.reg)
+        return None
 
     def _phi_input(self, key: Key, name: str, end: Any) -> str | None:
         core = current().core
@@ -326,7 +395,10 @@ class Header:
             self.changed = True
             return None
         if kind_of(end) != kind:
-            return f"{name} begins as {'an' if kind == 'int' else 'a'} {kind} and is {describe(end)} after a turn of the loop; give it a value of the same kind before the loop"
+            return (
+                f"{name} begins as {'an' if kind == 'int' else 'a'} {kind} and is {describe(end)} after a turn of the loop; "
+                f"give it a value of the same kind before the loop"
+            )
         if kind == "int":
             core.add_phi_dim(phi, core.current(), dim_of(end))
             return None

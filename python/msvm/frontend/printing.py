@@ -4,69 +4,87 @@ from __future__ import annotations
 
 from typing import Any
 
-from .values import SymBool, SymFloat, SymInt, SymTensor, as_tensor, emit
+from .expressions import Part, Text
+from .lists import SymList
+from .state import Ref
+from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, as_tensor, current
 
 
 def emit_print(it: Any, args: tuple[Any, ...], sep: str, end: str) -> None:
-    """Appends the call that prints ``args`` as Python's ``print`` would: the text as a template (msvm.Print), tensors, then sizes."""
-    from .expressions import Part, Text
-
-    tensors: list[SymTensor] = []
-    sizes: list[SymInt] = []
-    pieces: list[Any] = []  # text, or (kind, number, how it is formatted)
-
-    def operand(v: Any, spec: str) -> None:
-        if isinstance(v, SymInt):
-            pieces.append(("size", len(sizes), spec))
-            sizes.append(v)
-            return
-        pieces.append(("tensor", len(tensors), spec))
-        tensors.append(v.tensor if isinstance(v, SymFloat) else as_tensor(v))
-
-    def inside(v: Any) -> None:
-        """An element of a container: its repr."""
-        v = it.state.plain(v)
-        if isinstance(v, SymTensor | SymInt | SymFloat | SymBool):
-            operand(v, "!r")
-        elif type(v) is dict:
-            listed("{", [lambda k=k, x=x: (inside(k), pieces.append(": "), inside(x)) for k, x in v.items()], "}")
-        elif type(v) is tuple:
-            listed("(", [lambda x=x: inside(x) for x in v], ",)" if len(v) == 1 else ")")
-        elif type(v) is list:
-            listed("[", [lambda x=x: inside(x) for x in v], "]")
-        else:
-            pieces.append(repr(v))
-
-    def listed(begin: str, items: list[Any], close: str) -> None:
-        pieces.append(begin)
-        for k, item in enumerate(items):
-            if k:
-                pieces.append(", ")
-            item()
-        pieces.append(close)
-
-    def whole(v: Any, spec: str = "") -> None:
-        v = it.state.plain(v)
-        if isinstance(v, SymTensor | SymInt | SymFloat | SymBool):
-            operand(v, spec)
-        elif isinstance(v, Text):
-            for part in v.parts:
-                if isinstance(part, Part):
-                    whole(part.value, part.format)
-                else:
-                    pieces.append(part)
-        elif type(v) in (list, tuple, dict):
-            inside(v)
-        else:
-            pieces.append(str(v))
-
+    """Prints ``args`` as Python does. Numbers look like Python's, tensors like numpy's arrays."""
+    p = _Format(it)
     for k, v in enumerate(args):
         if k:
-            whole(sep)
-        whole(v)
-    whole(end)
-    template = "".join(
-        p.replace("{", "{{").replace("}", "}}") if isinstance(p, str) else f"{{{p[1] + (len(tensors) if p[0] == 'size' else 0)}{p[2]}}}"
-        for p in pieces
-    )
-    emit("msvm.Print", tensors, sizes, outputs=[], format=template)
+            p.text(sep)
+        p.value(v, "", "")
+    p.text(end)
+    current().core.call("msvm.Print", [t.reg for t in p.tensors], [n.dim for n in p.sizes], {"format": p.template()}, [])
+
+
+class _Format:
+    def __init__(self, it: Any) -> None:
+        self.it = it
+        self.parts: list[Any] = []
+        self.tensors: list[SymTensor] = []
+        self.sizes: list[SymInt] = []
+
+    def text(self, s: str) -> None:
+        self.parts.append(s.replace("{", "{{").replace("}", "}}"))
+
+    def value(self, v: Any, conversion: str, spec: str) -> None:
+        if isinstance(v, Text):
+            for part in v.parts:
+                if isinstance(part, Part):
+                    self.value(part.value, part.conversion, part.spec)
+                else:
+                    self.text(part)
+        elif isinstance(v, SymInt):
+            self.parts.append((self.sizes, len(self.sizes), conversion, spec))
+            self.sizes.append(v)
+        elif isinstance(v, SymTensor | SymFloat | SymBool):
+            self.parts.append((self.tensors, len(self.tensors), conversion, spec))
+            self.tensors.append(v if isinstance(v, SymTensor) else v.tensor if isinstance(v, SymFloat) else as_tensor(v))
+        elif isinstance(v, SymList):
+            self.it.unsupported("print of a list that a loop makes; stack it with msvm.ops.stack")
+        elif isinstance(v, Ref):
+            self.value(self.it.state.content(v), conversion, spec)
+        elif type(v) in (tuple, list, dict) and _any(self.it.state.plain(v)):
+            self.items(v)
+        else:
+            self.text(str(self.it.state.plain(v)))
+
+    def items(self, v: Any) -> None:
+        """A container with values that aren't known yet, as Python prints it."""
+        opened, closed = {tuple: "()", list: "[]", dict: "{}"}[type(v)]
+        self.text(opened)
+        for k, x in enumerate(v):
+            if k:
+                self.text(", ")
+            if type(v) is dict:
+                self.text(f"{x!r}: ")
+                x = v[x]
+            content = self.it.state.content(x)
+            if isinstance(content, Symbolic) or (type(content) in (tuple, list, dict) and _any(self.it.state.plain(x))):
+                self.value(content, "", "")
+            else:
+                self.text(repr(self.it.state.plain(x)))
+        if type(v) is tuple and len(v) == 1:
+            self.text(",")
+        self.text(closed)
+
+    def template(self) -> str:
+        out = []
+        for p in self.parts:
+            if isinstance(p, str):
+                out.append(p)
+                continue
+            group, k, conversion, spec = p
+            index = k if group is self.tensors else len(self.tensors) + k
+            out.append("{" + str(index) + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}")
+        return "".join(out)
+
+
+def _any(v: Any) -> bool:
+    if isinstance(v, dict):
+        v = list(v.values())
+    return isinstance(v, Symbolic) or (isinstance(v, tuple | list) and any(map(_any, v)))

@@ -35,6 +35,11 @@ def input_value(build: Build, kind: Kind, name: str, shape: Sequence[Any] | None
     return kind[1]
 
 
+def sources(kinds: Sequence[Kind]) -> list[tuple[Any, ...]]:
+    """Where a program's inputs come from: the leaves of a call's arguments that aren't constants."""
+    return [("leaf", k) for k, kind in enumerate(kinds) if kind[0] != "const"]
+
+
 class Results:
     """Collects the results of a program; ``tree`` says how Python gets them back."""
 
@@ -63,6 +68,8 @@ class Results:
             core.output(f"result{self.count}", "bool")
             self.regs.append(v.reg)
             return self._leaf("bool")
+        if type(v).__name__ == "SymList":
+            raise UnsupportedError("a list whose length is known only when the program runs can't be a result; stack it with msvm.ops.stack")
         if isinstance(v, Symbolic):
             raise UnsupportedError(f"a {type(v).__name__} can't be a result")
         if type(v) in (tuple, list):
@@ -79,4 +86,5 @@ class Results:
 
     def finish(self) -> _core.Module:
         self.build.core.ret(self.regs, self.dims)
-        return self.build.core.finish()
+        module: _core.Module = self.build.core.finish()
+        return module

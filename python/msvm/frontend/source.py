@@ -38,12 +38,14 @@ def source_of(code: types.CodeType) -> Source:
     text = textwrap.dedent("".join(lines))
     margin = len(lines[0]) - len(lines[0].lstrip())
     try:
-        tree = ast.parse(text)
+        tree: ast.AST = ast.parse(text)
     except SyntaxError:
         tree = _parse_part(text)  # a lambda inside an expression
     node = _find(tree, code, first)
     if node is None:
-        raise UnsupportedError(f"{file}:{code.co_firstlineno}: the source of {code.co_name} doesn't hold it; has the file changed since it was loaded?")
+        raise UnsupportedError(
+            f"{file}:{code.co_firstlineno}: the source of {code.co_name} doesn't hold it; has the file changed since it was loaded?"
+        )
     ast.increment_lineno(node, first - 1)
     if margin:
         for n in ast.walk(node):
@@ -60,7 +62,8 @@ def _lines_of(code: types.CodeType, file: str) -> tuple[list[str], int]:
     text = _typed_in(code) if file.startswith("<") else None
     if text is None:
         raise UnsupportedError(
-            f"{file}:{code.co_firstlineno}: the source of {code.co_name} isn't available, and @msvm.jit compiles source; put the function in a file or a notebook cell"
+            f"{file}:{code.co_firstlineno}: the source of {code.co_name} isn't available, and @msvm.jit compiles source; put "
+            f"the function in a file or a notebook cell"
         )
     lines = text.splitlines(keepends=True)
     return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
@@ -101,14 +104,20 @@ def _find(tree: ast.AST, code: types.CodeType, first: int) -> FunctionNode | Non
     wanted = code.co_name
     found: list[FunctionNode] = []
     for node in ast.walk(tree):
-        if wanted == "<lambda>" and isinstance(node, ast.Lambda) and _parameters(node) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        if (
+            wanted == "<lambda>"
+            and isinstance(node, ast.Lambda)
+            and _parameters(node) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        ):
             found.append(node)
         elif isinstance(node, ast.FunctionDef) and node.name == wanted:
             return node
         elif isinstance(node, ast.AsyncFunctionDef) and node.name == wanted:
             raise UnsupportedError(f"{code.co_filename}:{first}: {wanted} is a coroutine; @msvm.jit compiles plain functions")
     if len(found) > 1:
-        raise UnsupportedError(f"{code.co_filename}:{first}: several lambdas with the same parameters in one statement; give the function a name with def")
+        raise UnsupportedError(
+            f"{code.co_filename}:{first}: several lambdas with the same parameters in one statement; give the function a name with def"
+        )
     return found[0] if found else None
 
 

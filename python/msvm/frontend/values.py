@@ -7,12 +7,12 @@ division, sign of the remainder), but 64 bits: what leaves them is an error when
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
 from .. import _core
-from .._errors import InputError, UnsupportedError
+from .._errors import InputError, UnsupportedError, mark
 from .build import building, current
 
 DTYPE: dict[str, _core.DType] = {d.name: d for d in _core.DTYPES}
@@ -23,9 +23,12 @@ class Symbolic:
     """Base of all values that are known only when the program runs."""
 
     __slots__ = ()
+    __array_ufunc__ = None  # numpy leaves operators to us
 
     def __bool__(self) -> bool:
-        raise UnsupportedError("a branch on a value that is known only when the program runs; in a function under @msvm.jit write it as an if statement")
+        raise UnsupportedError(
+            "a branch on a value that is known only when the program runs; in a function under @msvm.jit write it as an if statement"
+        )
 
 
 class SymBool(Symbolic):
@@ -232,7 +235,7 @@ def _calc(op: str, a: Any, b: Any) -> Any:
         if not isinstance(y, int):
             nonzero = core.compare_known("ne", y, 0)
             if nonzero is not True:
-                core.shape_assert(core.compare("ne", y, 0), "integer division or modulo by zero")
+                core.shape_assert(core.compare("ne", y, 0), message_of(ZeroDivisionError("integer division or modulo by zero")))
     return integer(core.calc(op, x, y))
 
 
@@ -325,7 +328,7 @@ class SymFloat(Symbolic):
             if o == 0:
                 raise ZeroDivisionError("float division by zero")
         else:
-            _require(as_float(o)._compare("ne", 0.0), "float division by zero")
+            _require(as_float(o)._compare("ne", 0.0), message_of(ZeroDivisionError("float division by zero")))
         return self._binary("Div", o)
 
     def __rtruediv__(self, o: Any) -> Any:
@@ -398,6 +401,11 @@ def _require(condition: Any, message: str) -> None:
 require = _require
 
 
+def message_of(e: BaseException) -> str:
+    """For a condition of the program: callers get this exception where it doesn't hold."""
+    return f"{mark(type(e), e.args)}{type(e).__name__}: {e}"
+
+
 def as_float(v: Any) -> SymFloat:
     if isinstance(v, SymFloat):
         return v
@@ -440,7 +448,9 @@ class SymTensor(Symbolic):
         """Sizes: ints where they are known, else SymInts."""
         shape = self._known_type()[1]
         if shape is None:
-            raise UnsupportedError("the rank of this tensor isn't known before the program runs: branches or loop turns give it different ranks")
+            raise UnsupportedError(
+                "the rank of this tensor isn't known before the program runs: branches or loop turns give it different ranks"
+            )
         return shape
 
     @property
@@ -490,7 +500,8 @@ def constant(array: np.ndarray[Any, Any], dtype: _core.DType | None = None, name
         raw = array.view(np.uint8) if dtype.kind == "b" and array.dtype == np.bool_ else array
         reg = build.core.constant(build.fresh_name(name), dtype, raw)
         found = build.constants[key] = (SymTensor(reg), array)
-    return found[0]  # type: ignore[no-any-return]
+    tensor: SymTensor = found[0]
+    return tensor
 
 
 def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
@@ -516,7 +527,7 @@ def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
         t = _nested(v, dtype)
     elif isinstance(v, np.ndarray | np.generic):
         t = constant(np.asarray(v))
-    elif isinstance(v, _core_tensor()):
+    elif isinstance(v, _core.Tensor):
         array = v.asnumpy()
         t = constant(array, v.dtype)
     elif v is None or isinstance(v, str):
@@ -526,10 +537,6 @@ def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
     if dtype is not None and t.dtype is not dtype:
         t = emit("Cast", [t], to=dtype)
     return t
-
-
-def _core_tensor() -> type:
-    return getattr(_core, "Tensor", type(None))
 
 
 def _array(v: Any, dtype: _core.DType) -> np.ndarray[Any, Any]:
@@ -565,6 +572,10 @@ def _nested(v: Sequence[Any], dtype: _core.DType | None) -> SymTensor:
 # --- instructions --------------------------------------------------------------------------------------------------------
 
 
+@overload
+def emit(op: str, inputs: Sequence[SymTensor | None], args: Sequence[Any] = (), *, outputs: int | Sequence[bool], **attrs: Any) -> Any: ...
+@overload
+def emit(op: str, inputs: Sequence[SymTensor | None], args: Sequence[Any] = (), **attrs: Any) -> SymTensor: ...
 def emit(op: str, inputs: Sequence[SymTensor | None], args: Sequence[Any] = (), *, outputs: int | Sequence[bool] = 1, **attrs: Any) -> Any:
     """Appends a call of an operator of the registry; its shape function gives the outputs' shapes and dtypes.
 
@@ -582,7 +593,9 @@ def read(t: SymTensor, *index: Any) -> Any:
     """One element as a Python number of the program: SymInt, SymFloat or SymBool."""
     if t.dtype.kind == "f":
         if index:
-            t = SymTensor(current().core.slice(t.reg, list(range(len(index))), dims_of(index), dims_of([i + 1 for i in index]), [1] * len(index)))
+            t = SymTensor(
+                current().core.slice(t.reg, list(range(len(index))), dims_of(index), dims_of([i + 1 for i in index]), [1] * len(index))
+            )
         if t.shape:
             t = SymTensor(current().core.reshape(t.reg, []))
         return SymFloat(t if t.dtype is F64 else emit("Cast", [t], to=F64))
@@ -643,6 +656,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "maximum",
+    "message_of",
     "minimum",
     "read",
     "require",

@@ -8,87 +8,84 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
-import numpy as np
+from .. import _context, _core
+from .._errors import UnsupportedError
+from ..frontend.build import Build, making
+from ..frontend.program import Results, input_value, sources
 
-from .. import _core
-from ..frontend.build import Build, building, making
-from ..frontend.program import Results, input_value
+_operators: weakref.WeakSet[Op] = weakref.WeakSet()
+
+MAX_PROGRAMS = 256
+"""Of one operator; the one used least recently goes."""
 
 
-class Op:
-    """An operator. ``body`` is the function over symbolic values; ``sizes`` names the parameters whose plain ints don't make new programs."""
+class Op(_core.Dispatcher):
+    """An operator. ``body``: the function over symbolic values. ``sizes``: parameters whose plain ints don't make new programs."""
 
     def __init__(self, body: Callable[..., Any], sizes: Sequence[str], static: Sequence[str]) -> None:
         functools.update_wrapper(self, body)
+        super().__init__(self._miss, sizes=sizes, static=static, max_entries=MAX_PROGRAMS, doc=body.__doc__, **parameters_of(body))
         self.body = body
-        self.sizes = tuple(sizes)
-        self.static = tuple(static)
-        self._programs: dict[Any, Any] = {}
+        self.inside = body
+        _operators.add(self)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if building():
-            return self.body(*args, **kwargs)
-        return self._eager(args, kwargs)
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
-
-    def __repr__(self) -> str:
-        return f"<msvm operator {self.__name__}>"  # type: ignore[attr-defined]
-
-    def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        bound = inspect.signature(self.body).bind(*args, **kwargs)
-        leaves: list[Any] = []
-        kinds: list[Any] = []
-
-        def flatten(v: Any, sized: bool) -> Any:
-            if type(v) in (tuple, list):
-                return type(v)(flatten(x, sized) for x in v)
-            if isinstance(v, np.ndarray):
-                kinds.append(("tensor", _core.dtype_of_code({d.numpy: d.code for d in _core.DTYPES}[v.dtype.name]), v.ndim))
-            elif sized and type(v) is int and v >= 0:
-                kinds.append(("i64",))
-            else:
-                return v
-            leaves.append(v)
-            return _Leaf(len(leaves) - 1)
-
-        shape = {k: flatten(v, k in self.sizes) for k, v in bound.arguments.items()}
-        build = Build(self.__name__)  # type: ignore[attr-defined]
+    def _miss(self, signature: Any) -> Any:
+        build = Build(self.__name__)
         with making(build):
-            values = [input_value(build, kind, f"x{k}") for k, kind in enumerate(kinds)]
-
-            def rebuild(v: Any) -> Any:
-                if isinstance(v, _Leaf):
-                    return values[v.index]
-                return type(v)(rebuild(x) for x in v) if type(v) in (tuple, list) else v
-
-            bound.arguments.update({k: rebuild(v) for k, v in shape.items()})
-            result = self.body(*bound.args, **bound.kwargs)
+            leaves = [input_value(build, kind, name) for kind, name in zip(signature.kinds, signature.names, strict=True)]
+            bound = arguments(self.body, signature.rebuild(leaves))
+            try:
+                result = self.body(*bound.args, **bound.kwargs)
+            except UnsupportedError:
+                if any(kind == ("i64",) and type(leaf) is int for kind, leaf in zip(signature.kinds, signature.leaves, strict=True)):
+                    return NotImplemented  # an int that had many values, but must be known
+                raise
             results = Results(build)
             tree = results.tree(result)
             module = results.finish()
-        found = _core.load_module(module, {"opt": 0, "jit_level": "O0"}).run(leaves)
-        return _tree(tree, found)
+        options = {**_context.options_of_engine(), "opt": 0, "jit_level": "O0", "name": self.__name__}
+        return _core.Entry(_core.load_module(module, options), sources(signature.kinds), [], tree)
+
+    def __repr__(self) -> str:
+        return f"<msvm operator {self.__name__}>"
 
 
-class _Leaf:
-    def __init__(self, index: int) -> None:
-        self.index = index
+def forget_programs() -> None:
+    """After the options of the process have changed: operators make their programs anew."""
+    for o in list(_operators):
+        o.clear()
 
 
-def _tree(tree: Any, found: list[Any]) -> Any:
-    kind, what = tree
-    if kind == "const":
-        return what
-    if kind in ("tuple", "list"):
-        return (tuple if kind == "tuple" else list)(_tree(x, found) for x in what)
-    if kind == "dict":
-        return {k: _tree(x, found) for k, x in what.items()}
-    return found[what]
+_context.on_change(forget_programs)
+
+
+@functools.lru_cache(maxsize=4096)
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """A function's parameters, as a dispatcher wants them."""
+    p = _signature(function).parameters.values()
+    kinds = [x.kind for x in p]
+    return {
+        "parameters": [x.name for x in p],
+        "defaults": {x.name: x.default for x in p if x.default is not x.empty},
+        "keyword_only": kinds.count(inspect.Parameter.KEYWORD_ONLY),
+        "varargs": inspect.Parameter.VAR_POSITIONAL in kinds,
+        "varkw": inspect.Parameter.VAR_KEYWORD in kinds,
+        "name": function.__name__,
+    }
+
+
+def arguments(function: Callable[..., Any], values: Sequence[Any]) -> inspect.BoundArguments:
+    """Values by parameter, as a dispatcher's signature rebuilds them, for a call of the function."""
+    signature = _signature(function)
+    return inspect.BoundArguments(signature, dict(zip(signature.parameters, values, strict=True)))  # type: ignore[arg-type]
 
 
 @overload

@@ -1,0 +1,260 @@
+"""``@msvm.jit``: Python functions as programs, one for each combination of dtypes and ranks, never one per size."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from . import _context, _core, _registry
+from ._errors import InputError, UnsupportedError
+from ._mutable import Symbol
+from .frontend.program import sources
+from .ops._op import parameters_of
+
+BURN_LIMIT = 8
+"""Values of one plain int that get programs of their own; then it becomes an input."""
+
+
+class JitFunction(_core.Dispatcher):
+    """A function that runs as a program. Call it as the function it was made of; it may be called from many threads at once."""
+
+    def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
+        for p in inspect.signature(function, follow_wrapped=False).parameters.values():
+            if p.kind is p.VAR_KEYWORD:
+                raise UnsupportedError(f"jit: {function.__qualname__} takes **{p.name}; name its parameters")
+        functools.update_wrapper(self, function)
+        super().__init__(self._miss, burn_limit=BURN_LIMIT, warn=self._warn, doc=function.__doc__, **parameters_of(function))
+        self.__msvm_function__ = function
+        self.options = options
+        _context.options_for("jit", options)
+        self._declared = _Declared(function, options.get("input_signature"))
+        self._programs: list[_Program] = []
+        _functions.add(self)
+        self._follow_mode()
+        _registry.add(self)
+
+    # --- making programs --------------------------------------------------------------------------------------------------
+
+    def _miss(self, signature: Any) -> _core.Entry:
+        from .frontend.compile import compile_function
+
+        shapes = self._declared.check(signature)
+        compiled = compile_function(self.__msvm_function__, signature.kinds, signature.names, rebuilder(signature), symbols=shapes)
+        options = _context.options_for("jit", self.options)
+        options.pop("input_signature", None)
+        options.setdefault("name", self.__name__)
+        executable = _core.load_module(compiled.module, options)
+        entry = _core.Entry(executable, compiled.captured_inputs + sources(signature.kinds), compiled.guards, compiled.tree)
+        self._programs.append(_Program(executable, signature, compiled))
+        for report in compiled.reports:
+            report(self, signature)
+        return entry
+
+    def _warn(self, parameter: str) -> None:
+        warnings.warn(
+            f"{self.__qualname__}: the plain int {parameter} had more than {BURN_LIMIT} values, each with a program of its own; "
+            f"it is an input from now on."
+            f" Say so from the start with msvm.mutable({parameter})",
+            stacklevel=3,
+        )
+
+    def _follow_mode(self) -> None:
+        self.bypass = self.__msvm_function__ if _context.pynative() else None
+
+    # --- looking at them --------------------------------------------------------------------------------------------------
+
+    def executables(self) -> list[_core.Executable]:
+        """One for each program that was made."""
+        return [p.executable for p in self._programs]
+
+    @property
+    def bytecode(self) -> str:
+        """The programs made so far as assembly text."""
+        if not self._programs:
+            raise InputError(f"{self.__qualname__}: no program yet; call it once, its arguments decide dtypes and ranks")
+        return "\n".join(p.executable.disassemble() for p in self._programs)
+
+    def save(self, path: Any) -> None:
+        """Write the program as ``.msbc``, for ``msvm.load``. There must be just one: call the function once before."""
+        if len(self._programs) != 1:
+            raise InputError(
+                f"{self.__qualname__}: {len(self._programs)} programs, one is needed; call a function that saves once, with one "
+                f"combination of dtypes and ranks"
+            )
+        from ._program import Program
+
+        program = self._programs[0]
+        if program.compiled.captured_inputs:
+            names = ", ".join(str(s[-1]) for s in program.compiled.captured_inputs)
+            raise InputError(
+                f"{self.__qualname__}: tensors or mutables from outside ({names}) are inputs of the program; pass them as "
+                f"arguments to save it"
+            )
+        Program(program.executable).save(path)
+
+    def scd_analysis(self, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+        """Declared SCD for these arguments (those of the latest new signature, without any): a row for each tensor."""
+        if args or kwargs:
+            signature = self.signature(*args, **kwargs)
+        elif self._programs:
+            signature = self._programs[-1].signature
+        else:
+            raise InputError(f"{self.__qualname__}: give arguments; they decide what is analysed")
+        return declared_scd(self.__msvm_function__, signature, self._declared)
+
+    def clear(self) -> None:
+        """Forget all programs; the next call makes one anew."""
+        self._programs.clear()
+        super().clear()
+
+    def __repr__(self) -> str:
+        return f"<msvm.jit function {self.__qualname__}, {len(self._programs)} program{'s' * (len(self._programs) != 1)}>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        from . import vm
+
+        rows = "".join(f"<pre>{html.escape(p.executable.disassemble())}</pre>" for p in self._programs)
+        table = vm.jit_info(self)._repr_html_() if self._programs else ""
+        return f"<b>{html.escape(repr(self))}</b>{table}<details><summary>bytecode</summary>{rows}</details>"
+
+
+class _Program:
+    def __init__(self, executable: _core.Executable, signature: Any, compiled: Any) -> None:
+        self.executable = executable
+        self.signature = signature
+        self.compiled = compiled
+
+
+_functions: weakref.WeakSet[JitFunction] = weakref.WeakSet()
+
+
+def _follow_mode() -> None:
+    for f in list(_functions):
+        f._follow_mode()
+
+
+_context.on_change(_follow_mode)
+
+
+def rebuilder(signature: Any) -> Callable[[list[Any]], dict[str, Any]]:
+    """Values for the leaves -> arguments by parameter."""
+    return lambda leaves: dict(zip(signature.parameters, signature.rebuild(leaves), strict=True))
+
+
+class _Declared:
+    """``input_signature``: one declared tensor (or None) for each argument."""
+
+    def __init__(self, function: Any, given: Any) -> None:
+        self.name = function.__qualname__
+        if given is not None and not isinstance(given, tuple | list):
+            given = (given,)
+        self.given = given
+        for k, t in enumerate(given or ()):
+            if t is not None and not getattr(t, "is_declared", False):
+                raise InputError(
+                    f"jit: input_signature[{k}] of {self.name} is a declared tensor, msvm.Tensor(shape=[None, 3], "
+                    f"dtype=msvm.float32), or None; found {type(t).__name__}"
+                )
+
+    def check(self, signature: Any) -> Callable[[Any], list[Any]] | None:
+        """Checks dtypes and ranks; what it returns makes the shapes, leaf by leaf, in a program's builder."""
+        if self.given is None:
+            return None
+        tensors = [k for k, kind in enumerate(signature.kinds) if kind[0] == "tensor"]
+        if len(self.given) > len(signature.kinds):
+            raise InputError(f"{self.name}: input_signature declares {len(self.given)} arguments, the call has {len(signature.kinds)}")
+        for k, t in enumerate(self.given):
+            if t is None:
+                continue
+            kind = signature.kinds[k]
+            if k not in tensors or kind[1] is not t.dtype or kind[2] != len(t.shape):
+                found = f"a tensor of {kind[1].name} and rank {kind[2]}" if k in tensors else "no tensor"
+                raise InputError(f"{self.name}: argument {k} is declared as {t.dtype.name} of rank {len(t.shape)}, found {found}")
+        return functools.partial(declared_shapes, signature.kinds, self.given)
+
+
+def declared_shapes(kinds: Any, given: Any, build: Any) -> list[Any]:
+    symbols: dict[Any, Any] = {}
+    shapes: list[Any] = [None] * len(kinds)
+    for k, t in enumerate(given):
+        if t is None:
+            continue
+        dims: list[Any] = []
+        for axis, d in enumerate(t.shape):
+            if isinstance(d, Symbol):
+                key = d if d.name is None or d.unique else d.name
+                if key not in symbols or d.unique:
+                    name = build.fresh_symbol_name(d.name or f"x{k}_{axis}")
+                    symbols[key] = build.core.symbol(name, d.min or 0, d.max, d.divisor, d.remainder)
+                dims.append(symbols[key])
+            else:
+                dims.append(build.core.symbol(build.fresh_symbol_name(f"x{k}_{axis}")) if d is None or d == -1 else int(d))
+        shapes[k] = dims
+    return shapes
+
+
+def declared_scd(function: Any, signature: Any, declared: _Declared) -> list[dict[str, Any]]:
+    """SCD of the function as callers declared its arguments: sizes of arrays are constants, mutables are symbols, None is anything."""
+    from .frontend.compile import compile_function
+    from .frontend.values import CapturedInt
+
+    names = signature.names
+    kinds: list[Any] = []
+    for kind, name in zip(signature.kinds, names, strict=True):
+        kinds.append(("const", CapturedInt(kind[1], name)) if kind[0] == "const" and type(kind[1]) is int else kind)
+
+    def symbols(build: Any) -> list[Any]:
+        shapes = declared_shapes(kinds, declared.given or (), build)
+        shapes += [None] * (len(kinds) - len(shapes))
+        named: dict[str, Any] = {}
+        for k, kind in enumerate(kinds):
+            if kind[0] != "tensor" or shapes[k] is not None:
+                continue
+            leaf = signature.leaves[k]
+            axis_symbols = getattr(leaf, "symbols", None) or (None,) * kind[2]
+            shapes[k] = [_axis(build, named, s, d) for s, d in zip(axis_symbols, leaf.shape, strict=True)]
+        return shapes
+
+    compiled = compile_function(function, kinds, names, rebuilder(signature), symbols=symbols, captured_ints=True)
+    return _core.declared_scd(compiled.module)
+
+
+def _axis(build: Any, named: dict[str, Any], symbol: Any, size: int) -> Any:
+    if symbol is None:
+        return int(size)
+    name = str(symbol)
+    if name not in named:
+        named[name] = build.core.symbol(build.fresh_symbol_name(name))
+    return named[name]
+
+
+def jit(function: Any = None, /, **options: Any) -> Any:
+    """Compile a function from its source to bytecode, and run that. A decorator, with or without options.
+
+    Programs are made at the first call with a combination of dtypes and ranks; sizes, mutables, and tensors from outside the function are
+    inputs; plain Python values are part of the program. ``docs/jit_functions.md`` has what compiles, ``docs/python.md`` the options:
+    ``fallback``, ``compile_timeout``, ``mem_optimize``, ``cache_mode``, ``bucket_boundaries``, ``jit_threshold``, ``scd_threshold``,
+    ``name``, ``precision``, ``input_signature`` and those of ``set_context``. Raises ``InputError`` for unknown options,
+    ``UnsupportedError`` at a call for what can't be compiled, with the line.
+    """
+    if function is None:
+        return functools.partial(jit, **options)
+    if isinstance(function, JitFunction):
+        return JitFunction(function.__msvm_function__, {**function.options, **options})
+    if isinstance(function, staticmethod | classmethod):
+        return type(function)(jit(function.__func__, **options))
+    if isinstance(function, types.MethodType):
+        return types.MethodType(jit(function.__func__, **options), function.__self__)
+    construct = getattr(type(function), "construct", None)
+    if isinstance(construct, types.FunctionType) and not isinstance(function, types.FunctionType):
+        return types.MethodType(JitFunction(construct, dict(options)), function)  # a cell
+    if not isinstance(function, types.FunctionType):
+        raise InputError(f"jit: expected a Python function or a cell, found {type(function).__name__}")
+    return JitFunction(function, dict(options))
