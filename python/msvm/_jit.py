@@ -13,8 +13,8 @@ from typing import Any
 from . import _context, _core, _registry
 from ._errors import InputError, UnsupportedError
 from ._mutable import Symbol
+from ._parameters import parameters_of
 from .frontend.program import sources
-from .ops._op import parameters_of
 
 BURN_LIMIT = 8
 """Values of one plain int that get programs of their own; then it becomes an input."""

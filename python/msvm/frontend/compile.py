@@ -83,7 +83,10 @@ def _attempt(
             it.alive = False
         results = Results(build)
         if it.alive:
-            tree = results.tree(it.state.plain(value))
+            try:
+                tree = results.tree(it.state.plain(value))
+            except UnsupportedError as e:
+                raise UnsupportedError(f"{code.co_filename}:{code.co_firstlineno}: in {function.__name__}: {e}") from None
             module = results.finish()
         else:
             tree, module = ("const", None), build.core.finish()

@@ -7,6 +7,8 @@ an index is known only when the program runs, it checks.
 from __future__ import annotations
 
 import builtins
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,9 +131,9 @@ def position(i: Any, n: Any, axis: int) -> Any:
     else:
         place = select(i < 0, n + i, i)
     if not known("ge", place, 0):
-        require(place >= 0, message)
+        require(place >= 0, message, IndexError)
     if not known("lt", place, n):
-        require(place < n, message)
+        require(place < n, message, IndexError)
     return place
 
 
@@ -279,7 +281,7 @@ def _check_mask(y: SymTensor, axis: int, mask: SymTensor) -> None:
         if isinstance(own, int) and isinstance(wanted, int) and own != wanted:
             raise IndexError(f"a mask has size {wanted} where axis {axis + k} has size {own}")
         if not same(own, wanted):
-            require(own == wanted, f"a mask has another size than axis {axis + k}")
+            require(own == wanted, f"a mask has another size than axis {axis + k}", IndexError)
 
 
 def _placed(found: SymTensor, plan: _Plan, axis: int, n: int, _axes: set[int]) -> SymTensor:
@@ -335,7 +337,7 @@ def _scalar_mask(y: SymTensor, plan: _Plan, arrays: list[Any], masks: list[SymTe
         at += kind in ("new", "axis")
     y = v.unsqueeze(y, new) if new else y
     place = place if together else 0
-    return emit("Compress", [v.unsqueeze(y, [place]), v.reshape(condition, [1])], axis=place)  # type: ignore[no-any-return]
+    return emit("Compress", [v.unsqueeze(y, [place]), v.reshape(condition, [1])], axis=place)
 
 
 # --- setitem -------------------------------------------------------------------------------------------------------------
@@ -350,7 +352,7 @@ def replaced(x: SymTensor, index: Any, value: Any) -> SymTensor:
     if len(plan.masks) == 1 and not plan.arrays and plan.masks[0][1].ndim == x.ndim and value.ndim == 0:
         mask = plan.masks[0][1]
         _check_mask(x, 0, mask)
-        return emit("Where", [mask, value, x])  # type: ignore[no-any-return]
+        return emit("Where", [mask, value, x])
     if not plan.arrays and not plan.masks:
         touched = [a for a in range(x.ndim) if a in plan.starts]
         if not touched:
@@ -422,10 +424,7 @@ def _places(x: SymTensor, plan: _Plan) -> SymTensor:
         if axis in plan.flipped:
             start, step = start + (count - 1) * step, -step
         part = emit("msvm.Iota", [], [start * stride, count, step * stride], dtype=I64)
-        if axis in plan.dropped:
-            part = v.reshape(part, [])
-        else:
-            part = v.reshape(part, [count if a == axis else 1 for a in kept])
+        part = v.reshape(part, [] if axis in plan.dropped else [count if a == axis else 1 for a in kept])
         total = part if total is None else emit("Add", [part, total])
         stride = stride * x.shape[axis]
     assert total is not None
@@ -507,22 +506,39 @@ def _setitem(input: Any, spec: Any, numbers: Any, tensors: Any, value: Any) -> A
     return replaced(as_tensor(input), _together(spec, numbers, tensors), value)
 
 
-def getitem(input: Any, index: Any) -> Any:
+class Indexing:
+    """An operator whose index is taken apart before it runs at once; ``body`` is the one over symbolic values."""
+
+    def __init__(self, body: Callable[..., Any], eager: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, body)
+        self.body = body
+        self.eager = eager
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result on a tensor and an index."""
+        return self.body(*args, **kwargs) if building() else self.eager(*args, **kwargs)
+
+
+def _shape(x: Any) -> Any:
+    return x.shape if hasattr(x, "shape") else np.shape(x)
+
+
+def _getitem_body(input: Any, index: Any) -> Any:
     """``input[index]`` with numpy's meaning.
 
     ``index``: ints, slices, None, ..., bool masks, tensors or lists of integers, or a tuple of them.
     Errors: IndexError for ints out of range of known sizes and for too many parts; what is known only when it runs is checked then.
     """
-    if building():
-        return taken(as_tensor(input), index)
-    return _getitem(input, *_apart(index, input.shape if hasattr(input, "shape") else np.shape(input)))
+    return taken(as_tensor(input), index)
 
 
-def setitem(input: Any, index: Any, value: Any) -> Any:
+def _setitem_body(input: Any, index: Any, value: Any) -> Any:
     """A tensor that is ``input`` after ``input[index] = value``: the value is cast to its dtype and broadcast to what it replaces.
 
     Where positions repeat, the last value stays. ``index`` and errors: as for ``getitem``.
     """
-    if building():
-        return replaced(as_tensor(input), index, value)
-    return _setitem(input, *_apart(index, input.shape if hasattr(input, "shape") else np.shape(input)), value)
+    return replaced(as_tensor(input), index, value)
+
+
+getitem = Indexing(_getitem_body, lambda input, index: _getitem(input, *_apart(index, _shape(input))))
+setitem = Indexing(_setitem_body, lambda input, index, value: _setitem(input, *_apart(index, _shape(input)), value))

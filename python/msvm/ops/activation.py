@@ -50,7 +50,8 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 
 
 def _with_parameters(operator: str, input: Any, **parameters: float) -> SymTensor:
-    return emit(operator, floating(input), **{k: float(v) for k, v in parameters.items()})  # type: ignore[no-any-return]
+    attributes: dict[str, Any] = {k: float(v) for k, v in parameters.items()}
+    return emit(operator, floating(input), **attributes)
 
 
 @op(static=("alpha",))
@@ -158,7 +159,7 @@ def emit_unsqueezed(t: SymTensor, behind: int) -> SymTensor:
     """The vector with ``behind`` axes of size 1 after it."""
     from ..frontend.values import unsqueeze
 
-    return unsqueeze(t, range(1, 1 + behind)) if behind else t  # type: ignore[arg-type]
+    return unsqueeze(t, range(1, 1 + behind)) if behind else t
 
 
 @op(static=("alpha",))

@@ -39,7 +39,8 @@ def scaled_dot_product_attention(
 ) -> Any:
     """softmax(Q K^T * scale + mask) V for each head. ONNX ``Attention``.
 
-    ``query`` [batch, heads, length, size], ``key`` and ``value`` [batch, kv heads, kv length, size]; or rank 3, one head. ``attn_mask``: bools
+    ``query`` [batch, heads, length, size], ``key`` and ``value`` [batch, kv heads, kv length, size]; or rank 3, one head. ``attn_mask``:
+    bools
     (true: seen) or floats to add, of shape [length, kv length] or broadcasting to [batch, heads, length, kv length].
     ``scale`` is 1 / sqrt(size) unless given. Rows that see no key give 0. ``enable_gqa``: kv heads may be fewer, a divisor of the heads.
     """

@@ -40,6 +40,7 @@ class Primitive:
         self.attributes = attributes
 
     def __call__(self, *tensors: Any, **more: Any) -> Any:
+        """The operator on tensors."""
         return self.form.function(*tensors, **self.attributes, **more)
 
     def __repr__(self) -> str:
@@ -59,6 +60,7 @@ class Form:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result on tensors, or a ``Primitive`` with these attributes."""
         if args and is_tensor(args[0]):
             return self.function(*args, **kwargs)
         if len(args) > len(self.attributes):
@@ -349,6 +351,6 @@ _TABLE: dict[str, tuple[Callable[..., Any], dict[str, str | None] | str]] = {
 }
 
 FORMS: dict[str, Form] = {
-    name: Form(name, function, {k: None for k in attributes.split()} if isinstance(attributes, str) else attributes)
+    name: Form(name, function, dict.fromkeys(attributes.split()) if isinstance(attributes, str) else attributes)
     for name, (function, attributes) in _TABLE.items()
 }

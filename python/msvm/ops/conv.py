@@ -68,7 +68,8 @@ def _convolution(name: str, n: int) -> Any:
         return v.squeeze(y, [0]) if alone else y
 
     body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""Sums of products of the weight with the window at each position, plus a bias per output channel, over {n} spatial axes. ONNX ``Conv``.
+    body.__doc__ = f"""Sums of products of the weight with the window at each position, plus a bias per output channel, over {n} spatial
+    axes. ONNX ``Conv``.
 
     ``input`` [N, C, ...], ``weight`` [out, C / groups, kernel...], ``bias`` [out]; floats of one dtype, or promoted to it.
     ``pad_mode``: "same" (the result has ceil(size / stride); the larger half of the padding at the end), "valid", or "pad": ``padding``
@@ -99,7 +100,8 @@ def _transposed(name: str, n: int) -> Any:
         return v.squeeze(y, [0]) if alone else y
 
     body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""The transpose of ``conv{n}d``: each element adds its multiple of the weight to a window of the result. ONNX ``ConvTranspose``.
+    body.__doc__ = f"""The transpose of ``conv{n}d``: each element adds its multiple of the weight to a window of the result. ONNX
+    ``ConvTranspose``.
 
     ``input`` [N, C, ...], ``weight`` [C, out / groups, kernel...], ``bias`` [out]. Sizes of the result:
     (size - 1) * stride + dilation * (kernel - 1) + 1 + output_padding less the padding; size * stride with pad_mode "same".
@@ -138,7 +140,10 @@ def deform_conv2d(
 def causal_conv_with_state(
     input: Any, weight: Any, bias: Any = None, past_state: Any = None, *, activation: str = "none", return_state: bool = True
 ) -> Any:
-    """Convolution of each channel of [batch, channel, time] by itself over past positions; (output, the last kernel - 1 positions). ONNX ``CausalConvWithState``."""
+    """Convolution of each channel of [batch, channel, time] by itself over past positions; (output, the last kernel - 1 positions).
+
+    ONNX ``CausalConvWithState``.
+    """
     given = iter(floating(*(t for t in (input, weight, bias, past_state) if t is not None)))
     operands = [None if t is None else next(given) for t in (input, weight, bias, past_state)]
     y, state = emit("CausalConvWithState", operands, outputs=[True, return_state], activation=activation)

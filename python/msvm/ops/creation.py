@@ -30,7 +30,7 @@ def filled(shape: Any, value: Any, dtype: _core.DType) -> SymTensor:
         if dtype.kind == "b":
             value = int(bool(value))
         if -(1 << 63) <= value < (1 << 63) or isinstance(value, float):
-            return emit("msvm.Fill", [], sizes, dtype=dtype, value=value)  # type: ignore[no-any-return]
+            return emit("msvm.Fill", [], sizes, dtype=dtype, value=value)
     return v.broadcast_to(tensor(value, dtype), sizes)
 
 
@@ -119,7 +119,9 @@ def _arange_values(start: Any, end: Any, step: Any, dtype: Any) -> Any:
 
 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Any:
-    """start, start + step, ... up to but without end; from 0 where one bound is given. int64 of integers, else float32, unless ``dtype`` is given.
+    """start, start + step, ... up to but without end; from 0 where one bound is given.
+
+    int64 of integers, else float32, unless ``dtype`` is given.
 
     Bounds may be ints, floats, values known only when the program runs, or tensors of rank 0. ONNX ``Range``. Errors: a step of 0.
     """
@@ -160,7 +162,10 @@ def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, *, dtype: Any
 
 @op(sizes=("n", "m"), static=("dtype", "k"))
 def eye(n: Any, m: Any = None, *, dtype: Any = None, k: int = 0) -> Any:
-    """A matrix of n rows and m columns (n if None) with ones on a diagonal, ``k`` above the main one; float32 unless ``dtype`` is given. ONNX ``EyeLike``."""
+    """A matrix of n rows and m columns (n if None) with ones on a diagonal, ``k`` above the main one.
+
+    float32 unless ``dtype`` is given. ONNX ``EyeLike``.
+    """
     rows = as_size(n, "n")
     shape = filled([rows, rows if m is None else as_size(m, "m")], 0, F32 if dtype is None else as_dtype(dtype))
     return emit("EyeLike", [shape], k=k)

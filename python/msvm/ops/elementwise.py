@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._errors import InputError
-from ..frontend.values import BOOL, DTYPE, F32, F64, I64, SymInt, SymTensor, as_tensor, emit
+from ..frontend.values import BOOL, DTYPE, I64, SymInt, SymTensor, as_tensor, emit
 from ._op import Op, op
 from ._promote import as_dtype, floating, promoted, result_dtype, tensor, weak_kind
 
@@ -266,7 +265,10 @@ def isfinite(input: Any) -> Any:
 
 @op(static=("nan", "posinf", "neginf"))
 def nan_to_num(input: Any, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """NaN and the infinities replaced, by 0 and the dtype's greatest and least number unless given. Floats of any shape; shape and dtype stay."""
+    """NaN and the infinities replaced, by 0 and the dtype's greatest and least number unless given.
+
+    Floats of any shape; shape and dtype stay.
+    """
     (x,) = promoted(input)
     if x.dtype.kind != "f":
         return x
@@ -328,7 +330,7 @@ def fmin(input: Any, other: Any) -> Any:
     return _ignoring_nan("Min", input, other)
 
 
-def _ignoring_nan(operator: str, a: Any, b: Any) -> SymTensor:
+def _ignoring_nan(operator: str, a: Any, b: Any) -> Any:
     a, b = promoted(a, b)
     if a.dtype.kind != "f":
         return maximum(a, b) if operator == "Max" else minimum(a, b)
@@ -428,7 +430,7 @@ def fmod(input: Any, other: Any) -> Any:
     return emit("Mod", _number_pair("fmod", input, other), fmod=1)
 
 
-_POW_DTYPES = "float64 float32 float16 bfloat16 int32 int64".split()
+_POW_DTYPES = ["float64", "float32", "float16", "bfloat16", "int32", "int64"]
 
 
 @op
@@ -671,7 +673,10 @@ def clip(input: Any, min: Any = None, max: Any = None) -> Any:
 
 @op
 def where(condition: Any, input: Any, other: Any) -> Any:
-    """``input`` where the condition is true, else ``other``. Three operands that broadcast; dtypes of the last two are promoted. ONNX ``Where``."""
+    """``input`` where the condition is true, else ``other``. Three operands that broadcast; dtypes of the last two are promoted.
+
+    ONNX ``Where``.
+    """
     a, b = promoted(input, other)
     return emit("Where", [truth(condition), a, b])
 

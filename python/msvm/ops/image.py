@@ -108,7 +108,10 @@ def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str =
 
 @op(sizes=("size",), static=("align_corners", "half_pixel_centers"))
 def resize_nearest_neighbor(input_x: Any, size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> Any:
-    """[N, C, H, W] at the size (height, width): position floor(i * in / out), or with ``align_corners`` round(i * (in - 1) / (out - 1)). ONNX ``Resize``."""
+    """[N, C, H, W] at the size (height, width), by the nearest neighbour. ONNX ``Resize``.
+
+    Position i of the result reads floor(i * in / out), or with ``align_corners`` round(i * (in - 1) / (out - 1)).
+    """
     x = as_tensor(input_x)
     sizes = _two(size, "resize_nearest_neighbor", x)
     if align_corners:
@@ -126,7 +129,10 @@ def _two(size: Any, name: str, x: SymTensor) -> list[Any]:
 
 @op(sizes=("size",), static=("align_corners", "half_pixel_centers"))
 def resize_bilinear(input: Any, size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> Any:
-    """[N, C, H, W] at the size (height, width), by linear interpolation. Positions are i * in / out, those of centres, or those of corners. ONNX ``Resize``."""
+    """[N, C, H, W] at the size (height, width), by linear interpolation.
+
+    Positions are i * in / out, those of centres, or those of corners. ONNX ``Resize``.
+    """
     (x,) = floating(input)
     mode = "align_corners" if align_corners else "half_pixel" if half_pixel_centers else "asymmetric"
     return resized(x, [2, 3], _two(size, "resize_bilinear", x), mode="linear", coordinate_transformation_mode=mode)
@@ -134,7 +140,10 @@ def resize_bilinear(input: Any, size: Any, align_corners: bool = False, half_pix
 
 @op(sizes=("size",), static=("align_corners", "half_pixel_centers"))
 def resize_bicubic(images: Any, size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> Any:
-    """[N, C, H, W] at the size (height, width), by the cubic filter. Positions are i * in / out, those of centres, or those of corners. ONNX ``Resize``."""
+    """[N, C, H, W] at the size (height, width), by the cubic filter.
+
+    Positions are i * in / out, those of centres, or those of corners. ONNX ``Resize``.
+    """
     (x,) = floating(images)
     mode = "align_corners" if align_corners else "half_pixel" if half_pixel_centers else "asymmetric"
     return resized(x, [2, 3], _two(size, "resize_bicubic", x), mode="cubic", coordinate_transformation_mode=mode)
@@ -171,7 +180,8 @@ def resize(
 ) -> Any:
     """A tensor sampled at other sizes, with all that ONNX ``Resize`` offers and its defaults.
 
-    ``size``: of the resized axes: ``axes``, or the last ones, as many as there are sizes; or ``scales``: floats, sizes become floor(size * scale).
+    ``size``: of the resized axes: ``axes``, or the last ones, as many as there are sizes; or ``scales``: floats, sizes become floor(size
+    * scale).
     """
     x = as_tensor(input)
     if mode != "nearest":
@@ -209,7 +219,9 @@ def resize(
 
 @op(static=("mode", "padding_mode", "align_corners"))
 def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False) -> Any:
-    """``input`` [N, C, spatial...] read at the positions in ``grid`` [N, out..., axes], which run from -1 to 1, last axis first. ONNX ``GridSample``.
+    """``input`` [N, C, spatial...] read at the positions in ``grid`` [N, out..., axes], which run from -1 to 1, last axis first.
+
+    ONNX ``GridSample``.
 
     ``mode``: "bilinear", "nearest", "bicubic"; ``padding_mode``: "zeros", "border", "reflection".
     """
@@ -222,7 +234,10 @@ def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str
 
 @op(sizes=("size",), static=("align_corners",))
 def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Any:
-    """Positions for ``grid_sample`` that a linear map [N, 2, 3] (or [N, 3, 4]) gives for an image of the size N, C, [D,] H, W. ONNX ``AffineGrid``."""
+    """Positions for ``grid_sample`` that a linear map [N, 2, 3] (or [N, 3, 4]) gives for an image of the size N, C, [D,] H, W.
+
+    ONNX ``AffineGrid``.
+    """
     (t,) = floating(theta)
     return emit("AffineGrid", [t], as_sizes(size, "size"), align_corners=int(align_corners))
 
@@ -243,7 +258,8 @@ def roi_align(
 
     ``input`` [N, C, H, W]; ``boxes`` [K, 5] (batch element, x1, y1, x2, y2), or [K, 4] with ``batch_indices`` [K] (all 0 if absent).
     ``output_size``: an int or (height, width) of the grid. ``spatial_scale``: from coordinates of boxes to those of ``input``.
-    ``sampling_ratio``: samples along each side of a cell; 0 or less: by its size. ``aligned`` shifts by half an element. Result [K, C, height, width].
+    ``sampling_ratio``: samples along each side of a cell; 0 or less: by its size. ``aligned`` shifts by half an element. Result [K, C,
+    height, width].
     """
     x, rois = floating(input, boxes)
     at = None if batch_indices is None else tensor(as_tensor(batch_indices), I64)
@@ -288,7 +304,10 @@ def max_roi_pool(input: Any, rois: Any, output_size: Any, spatial_scale: float =
 
 @op
 def crop_and_resize(image: Any, boxes: Any, box_indices: Any, crop_size: Any) -> Any:
-    """Regions [K, 4] (y1, x1, y2, x2, from 0 to 1) of images [N, H, W, C], each at the size (height, width) by linear interpolation: [K, height, width, C]."""
+    """Regions of images [N, H, W, C], each at the size (height, width) by linear interpolation: [K, height, width, C].
+
+    ``boxes`` [K, 4]: y1, x1, y2, x2 from 0 to 1; ``box_indices`` [K]: which image.
+    """
     x, b = floating(image, boxes)
     at = tensor(as_tensor(box_indices), I64)
     n, h, w, _ = x.shape
@@ -307,7 +326,7 @@ def crop_and_resize(image: Any, boxes: Any, box_indices: Any, crop_size: Any) ->
         place = emit("Add", [low, emit("Mul", [emit("Sub", [high, low]), v.unsqueeze(fraction, [0])])])
         del size
         two, one = tensor(2.0, b.dtype), tensor(1.0, b.dtype)
-        return emit("Sub", [emit("Mul", [place, two]), one])  # type: ignore[no-any-return]
+        return emit("Sub", [emit("Mul", [place, two]), one])
 
     rows = v.broadcast_to(v.unsqueeze(positions(0, height, h), [2]), [k, height, width])
     columns = v.broadcast_to(v.unsqueeze(positions(1, width, w), [1]), [k, height, width])

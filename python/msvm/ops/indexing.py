@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from .._errors import InputError
 from ..frontend import values as v
 from ..frontend.values import BOOL, DTYPE, F32, I64, SymTensor, as_tensor, emit
 from . import elementwise as e
 from ._op import op
 from ._promote import integers, promoted, result_dtype, tensor, weak_kind
-from ._shape import as_size, axis_of, check, product
+from ._shape import as_size, axis_of, broadcast_shape, check, product
 
 UINT8 = DTYPE["uint8"]
 
@@ -77,7 +76,7 @@ def gather_elements(input: Any, dim: int, index: Any) -> Any:
 @op(static=("axis",))
 def take_along_axis(input: Any, indices: Any, axis: int | None = -1) -> Any:
     """As ``gather_elements``, where the other axes of both broadcast; of the flattened tensor where ``axis`` is None."""
-    from .movement import broadcast, broadcast_shape
+    from .movement import broadcast
 
     x, at = as_tensor(input), integers(indices, "take_along_axis")
     if axis is None:
@@ -128,7 +127,8 @@ def _update(t: Any, dtype: Any) -> SymTensor:
 
 
 def scattered_elements(x: SymTensor, at: SymTensor, values: SymTensor, axis: int, reduction: str) -> SymTensor:
-    return emit("ScatterElements", [x, at, values], axis=axis, reduction=reduction)  # type: ignore[no-any-return]
+    """The operator ``ScatterElements``."""
+    return emit("ScatterElements", [x, at, values], axis=axis, reduction=reduction)
 
 
 @op(static=("axis", "reduction"))
@@ -199,7 +199,10 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
 
 @op(static=("axis", "mode"))
 def tensor_scatter(past_cache: Any, update: Any, write_indices: Any = None, *, axis: int = -2, mode: str = "linear") -> Any:
-    """A key or value cache with ``update`` written along the sequence axis, for each batch element from its write index on. ONNX ``TensorScatter``."""
+    """A key or value cache with ``update`` written along the sequence axis, for each batch element from its write index on.
+
+    ONNX ``TensorScatter``.
+    """
     x = as_tensor(past_cache)
     at = None if write_indices is None else integers(write_indices, "tensor_scatter")
     return emit("TensorScatter", [x, tensor(as_tensor(update), x.dtype), at], axis=axis, mode=mode)
@@ -215,7 +218,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Any:
 @op
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements where the mask is true, as a vector; both broadcast. ONNX ``Compress``."""
-    from .movement import broadcast, broadcast_shape
+    from .movement import broadcast
 
     x, m = as_tensor(input), e.truth(mask)
     shape = broadcast_shape(x.shape, m.shape)
@@ -232,7 +235,10 @@ def compress(condition: Any, input: Any, axis: int | None = None) -> Any:
 
 @op(static=("as_tuple",))
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """Positions of the elements that aren't zero, in row-major order: one row for each element; or a tuple of one vector per axis. ONNX ``NonZero``."""
+    """Positions of the elements that aren't zero, in row-major order: one row for each element; or a tuple of one vector per axis.
+
+    ONNX ``NonZero``.
+    """
     x = as_tensor(input)
     found = emit("NonZero", [x if x.ndim else v.reshape(x, [1])])
     if as_tuple:
@@ -267,7 +273,10 @@ def unique(
 
 @op(static=("return_idx", "return_counts", "axis"))
 def unique_consecutive(input: Any, return_idx: bool = False, return_counts: bool = False, axis: int | None = None) -> Any:
-    """The elements that differ from the one before, of the flattened tensor; with ``return_idx`` which of them each element is, with counts how long each run is."""
+    """The elements that differ from the one before, of the flattened tensor.
+
+    With ``return_idx`` also which of them each element is, with ``return_counts`` how long each run is.
+    """
     if axis is not None:
         raise InputError("unique_consecutive: only the flattened tensor (axis=None) is there")
     x = as_tensor(input)
@@ -295,7 +304,9 @@ def _sortable(t: SymTensor) -> SymTensor:
 
 @op(static=("dim", "largest", "sorted"), sizes=("k",))
 def topk(input: Any, k: Any, dim: int | None = None, largest: bool = True, sorted: bool = True) -> Any:
-    """The k largest (or smallest) elements along an axis (the last if None) and their positions as int64; of equal ones the first. ONNX ``TopK``.
+    """The k largest (or smallest) elements along an axis (the last if None) and their positions as int64; of equal ones the first.
+
+    ONNX ``TopK``.
 
     Errors: k above the size of the axis.
     """
@@ -316,7 +327,10 @@ def _sort(x: SymTensor, axis: int, descending: bool) -> tuple[SymTensor, SymTens
 
 @op(static=("axis", "descending", "stable"))
 def sort(input_x: Any, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Elements along an axis in order, and where each came from as int64: (values, indices), as in MindSpore. Equal ones keep their order. ONNX ``TopK``."""
+    """Elements along an axis in order, and where each came from as int64: (values, indices), as in MindSpore.
+
+    Equal ones keep their order. ONNX ``TopK``.
+    """
     return _sort(as_tensor(input_x), axis, descending)
 
 
@@ -345,7 +359,10 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> Any:
 
 @op(static=("right", "dtype"))
 def searchsorted(sorted_sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False, sorter: Any = None) -> Any:
-    """Where each value would be inserted into a sorted vector (or the last axis of one of equal leading sizes): before equal elements, or with ``right`` behind. int64."""
+    """Where each value would be inserted into a sorted vector: before equal elements, or with ``right`` behind. int64.
+
+    ``sorted_sequence``: a vector, or a tensor whose last axis is sorted and whose other sizes are those of ``values``.
+    """
     if sorter is not None:
         raise InputError("searchsorted: sorter isn't there; gather the sequence first")
     a, x = promoted(sorted_sequence, values)
@@ -401,7 +418,9 @@ def non_max_suppression(
     *,
     center_point_box: int = 0,
 ) -> Any:
-    """For each batch element and class the boxes by falling score, without those that overlap a better one too much. ONNX ``NonMaxSuppression``.
+    """For each batch element and class the boxes by falling score, without those that overlap a better one too much.
+
+    ONNX ``NonMaxSuppression``.
 
     ``boxes`` [batch, n, 4], ``scores`` [batch, classes, n]. Result: int64 rows of batch, class, box.
     """

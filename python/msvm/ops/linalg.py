@@ -13,7 +13,7 @@ from ._op import op
 from ._promote import floating, promoted, tensor
 from ._shape import axes_of, axis_of, check, product, same
 
-_PRODUCTS = "float64 float32 float16 bfloat16 int32 int64 uint32 uint64".split()
+_PRODUCTS = ["float64", "float32", "float16", "bfloat16", "int32", "int64", "uint32", "uint64"]
 
 
 def _in_product_dtype(operator: str, tensors: list[SymTensor], **attrs: Any) -> SymTensor:
@@ -189,7 +189,7 @@ def kron(input: Any, other: Any) -> Any:
         return e.mul(a, b)
     shape = [x * y for x, y in zip(a.shape, b.shape, strict=True)]
     if 2 * rank <= 8:
-        wide = e.mul(v.unsqueeze(a, range(1, 2 * rank, 2)), v.unsqueeze(b, range(0, 2 * rank, 2)))  # type: ignore[arg-type]
+        wide = e.mul(v.unsqueeze(a, range(1, 2 * rank, 2)), v.unsqueeze(b, range(0, 2 * rank, 2)))
         return v.reshape(wide, shape)
     raise InputError(f"kron: rank {rank}; at most 4 is possible")
 

@@ -474,7 +474,7 @@ def tile(input: Any, *multiples: Any) -> Any:
     if len(by) > MAX_RANK:
         raise InputError(f"rank {len(by)}: at most {MAX_RANK} is possible")
     if len(by) > x.ndim:
-        x = v.unsqueeze(x, range(len(by) - x.ndim))  # type: ignore[arg-type]
+        x = v.unsqueeze(x, range(len(by) - x.ndim))
     return x if builtins.all(same(m, 1) for m in by) or not by else emit("Tile", [x], by)
 
 
@@ -537,7 +537,7 @@ def padded(x: SymTensor, begins: Sequence[Any], ends: Sequence[Any], mode: str =
     if mode != "constant" and value is not None:
         raise InputError(f"pad: mode {mode!r} takes no value")
     fill = tensor(value, x.dtype) if value is not None else None
-    return emit("Pad", [x, fill], [*begins, *ends], mode=_PAD_MODES[mode])  # type: ignore[no-any-return]
+    return emit("Pad", [x, fill], [*begins, *ends], mode=_PAD_MODES[mode])
 
 
 @op(sizes=("diagonal",))
@@ -556,7 +556,7 @@ def _triangle(input: Any, diagonal: Any, upper: int) -> SymTensor:
     x = as_tensor(input)
     if x.ndim < 2:
         raise InputError(f"{'triu' if upper else 'tril'}: expected rank 2 or more, found {x.ndim}")
-    return emit("Trilu", [x], [as_size(diagonal, "diagonal")], upper=upper)  # type: ignore[no-any-return]
+    return emit("Trilu", [x], [as_size(diagonal, "diagonal")], upper=upper)
 
 
 @op(static=("offset", "dim1", "dim2"))
@@ -612,13 +612,19 @@ def depth_to_space(input: Any, block_size: int, mode: str = "DCR") -> Any:
 
 @op(static=("block_size", "mode"))
 def space_to_depth(input: Any, block_size: int, mode: str = "DCR") -> Any:
-    """Blocks of height and width of [N, C, H, W] moved into channels. ONNX ``SpaceToDepth``. Errors: H or W isn't a multiple of block_size."""
+    """Blocks of height and width of [N, C, H, W] moved into channels. ONNX ``SpaceToDepth``.
+
+    Errors: H or W isn't a multiple of block_size.
+    """
     return emit("SpaceToDepth", [as_tensor(input)], blocksize=block_size, mode=mode)
 
 
 @op(static=("upscale_factor",))
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """[..., C r², H, W] to [..., C, H r, W r] (W. Shi et al. 2016). ONNX ``DepthToSpace`` in mode CRD. Errors: channels that r² doesn't divide."""
+    """[..., C r², H, W] to [..., C, H r, W r] (W. Shi et al. 2016). ONNX ``DepthToSpace`` in mode CRD.
+
+    Errors: channels that r² doesn't divide.
+    """
     return _on_batch(lambda x: emit("DepthToSpace", [x], blocksize=upscale_factor, mode="CRD"), as_tensor(input))
 
 
@@ -708,7 +714,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     x = padded(x, [0, 0, *p], [0, 0, *p])
     out = [(x.shape[2 + i] - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i in (0, 1)]
     for o in out:
-        check(o >= 1 if not isinstance(o, int) else o >= 1, "unfold: the kernel is larger than the image")
+        check(o >= 1, "unfold: the kernel is larger than the image")
     rows = []
     for i in range(k[0]):
         for j in range(k[1]):

@@ -6,7 +6,6 @@ from typing import Any
 
 from .. import _core
 from .._errors import InputError
-
 from ..frontend.values import SymTensor, as_tensor, emit
 from ._op import op
 from ._promote import floating, tensor
@@ -14,7 +13,7 @@ from ._shape import as_sizes, axes_of, axis_of, check, same
 
 
 def _scale(given: Any, sizes: Any, value: int, dtype: _core.DType) -> SymTensor:
-    return emit("msvm.Fill", [], sizes, dtype=dtype, value=value) if given is None else tensor(given, dtype)  # type: ignore[no-any-return]
+    return emit("msvm.Fill", [], sizes, dtype=dtype, value=value) if given is None else tensor(given, dtype)
 
 
 def _from_axis(x: SymTensor, normalized_shape: Any) -> tuple[int, tuple[Any, ...]]:
@@ -46,14 +45,20 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
 
 @op(static=("eps", "axis"))
 def rms_norm(x: Any, gamma: Any, eps: float = 1e-6, *, axis: int | None = None) -> Any:
-    """Each element over the root mean square of the last axes (as many as ``gamma`` has, or from ``axis`` on), times gamma. ONNX ``RMSNormalization``."""
+    """Each element over the root mean square of the last axes (as many as ``gamma`` has, or from ``axis`` on), times gamma.
+
+    ONNX ``RMSNormalization``.
+    """
     t, g = floating(x, gamma)
     return emit("RMSNormalization", [t, g], axis=t.ndim - g.ndim if axis is None else axis_of(axis, t.ndim), epsilon=float(eps))
 
 
 @op(static=("num_groups", "eps"))
 def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """Normalises [N, C, ...] over each group of channels and all positions, then weight and bias per channel. ONNX ``GroupNormalization``."""
+    """Normalises [N, C, ...] over each group of channels and all positions, then weight and bias per channel.
+
+    ONNX ``GroupNormalization``.
+    """
     (t,) = floating(x)
     channels = [t.shape[1]] if t.ndim > 1 else []
     if not channels:
@@ -88,7 +93,9 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """(x - mean) / sqrt(var + eps) * weight + bias for each channel (axis 1), with the given mean and variance. ONNX ``BatchNormalization``.
+    """(x - mean) / sqrt(var + eps) * weight + bias for each channel (axis 1), with the given mean and variance.
+
+    ONNX ``BatchNormalization``.
 
     With ``training`` the statistics of x are used, and (result, new running mean, new running variance) are given; the new ones are
     (1 - momentum) * old + momentum * those of x (ONNX's momentum is 1 - this one).

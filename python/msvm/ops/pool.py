@@ -69,7 +69,8 @@ def _max_pool(name: str, n: int) -> Any:
     body.__name__ = body.__qualname__ = name
     body.__doc__ = f"""The greatest element of each window over {n} spatial axes; padding doesn't count. ONNX ``MaxPool``.
 
-    ``input`` [N, C, ...]. ``stride`` is ``kernel_size`` unless given. With ``return_indices`` also the positions within each channel's plane, as int64.
+    ``input`` [N, C, ...]. ``stride`` is ``kernel_size`` unless given. With ``return_indices`` also the positions within each channel's
+    plane, as int64.
     """
     return op(static=STATIC)(body)
 
@@ -146,7 +147,8 @@ def _max_unpool(name: str, n: int) -> Any:
     body.__name__ = body.__qualname__ = name
     body.__doc__ = f"""Each element put where the positions of ``max_pool{n}d`` say, zeros elsewhere. ONNX ``MaxUnpool``.
 
-    ``indices``: positions within each channel's plane. Spatial sizes: (size - 1) * stride - 2 * padding + kernel, unless ``output_size`` is given.
+    ``indices``: positions within each channel's plane. Spatial sizes: (size - 1) * stride - 2 * padding + kernel, unless ``output_size``
+    is given.
     """
     return op(static=STATIC, sizes=("output_size",))(body)
 
@@ -174,7 +176,10 @@ def global_lp_pool(input: Any, p: int = 2) -> Any:
 
 
 def _bins(size: Any, count: Any) -> tuple[SymTensor, SymTensor]:
-    """Whether position j lies in bin i, as bools [count, size], and how many lie in each, as float64 [count]: from floor(i n / count) to ceil((i + 1) n / count)."""
+    """Whether position j lies in bin i, as bools [count, size], and how many lie in each, as float64 [count].
+
+    Bin i reaches from floor(i * size / count) to ceil((i + 1) * size / count).
+    """
     i = emit("msvm.Iota", [], [0, count, 1], dtype=I64)
     n, k, one = tensor(size, I64), tensor(v.maximum(count, 1), I64), tensor(1, I64)
     begin = emit("Div", [emit("Mul", [i, n]), k])
@@ -195,7 +200,7 @@ def adaptive_average(x: SymTensor, sizes: list[Any]) -> SymTensor:
     """Means over bins of all axes behind the first two, by a product with a matrix of weights for each axis."""
     n = len(sizes)
     if all(isinstance(s, int) and s == 1 for s in sizes):
-        return emit("ReduceMean", [x], axes=list(range(2, 2 + n)), keepdims=1)  # type: ignore[no-any-return]
+        return emit("ReduceMean", [x], axes=list(range(2, 2 + n)), keepdims=1)
     for k, count in enumerate(sizes):
         axis = 2 + k
         if same(count, x.shape[axis]):
@@ -223,7 +228,8 @@ def _adaptive_avg(name: str, n: int) -> Any:
         return v.squeeze(y, [0]) if alone else y
 
     body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""Means over as many bins as ``output_size`` says (one size, or one per axis; None keeps it), over {n} spatial axes of [N, C, ...].
+    body.__doc__ = f"""Means over as many bins as ``output_size`` says (one size, or one per axis; None keeps it), over {n} spatial axes
+    of [N, C, ...].
 
     Bin i reaches from floor(i * size / count) to ceil((i + 1) * size / count).
     """

@@ -23,7 +23,9 @@ __all__ = [
 
 @op(static=("axis", "block_size", "dtype"))
 def quantize_linear(x: Any, y_scale: Any, y_zero_point: Any = None, *, axis: int = 1, block_size: int = 0, dtype: Any = None) -> Any:
-    """round(x / y_scale) + y_zero_point, halves to even, limited to the result's range: the dtype of the zero point, ``dtype``, or uint8. ONNX ``QuantizeLinear``.
+    """round(x / y_scale) + y_zero_point, halves to even, limited to the result's range. ONNX ``QuantizeLinear``.
+
+    The dtype is that of the zero point, ``dtype``, or uint8.
 
     ``y_scale``: one number, a vector along ``axis``, or one for each ``block_size`` positions along it.
     """

@@ -55,7 +55,10 @@ def _key(k: Any) -> Any:
 
 @op(sizes=("size",), static=("low", "high", "dtype"))
 def random_uniform(key: Any, size: Any, low: float = 0.0, high: float = 1.0, *, dtype: Any = None) -> Any:
-    """Values drawn uniformly from [low, high): (values, next key). Floats, float32 unless ``dtype`` is given. ONNX ``RandomUniform`` with a key."""
+    """Values drawn uniformly from [low, high): (values, next key). Floats, float32 unless ``dtype`` is given.
+
+    ONNX ``RandomUniform`` with a key.
+    """
     return emit(
         "RandomUniform",
         [_key(key)],
@@ -89,7 +92,10 @@ def random_bernoulli(key: Any, p: Any, *, dtype: Any = None) -> Any:
 
 @op(sizes=("sample_size",), static=("dtype",))
 def random_multinomial(key: Any, log_probabilities: Any, sample_size: Any, *, dtype: Any = None) -> Any:
-    """Classes drawn by unnormalised log-probabilities [batch, classes]: ([batch, sample_size], next key). int64 unless ``dtype`` says int32. ONNX ``Multinomial``."""
+    """Classes drawn by unnormalised log-probabilities [batch, classes]: ([batch, sample_size], next key).
+
+    int64 unless ``dtype`` says int32. ONNX ``Multinomial``.
+    """
     args = [as_size(sample_size, "sample_size")]
     return emit(
         "Multinomial", [_key(key), floating(log_probabilities)[0]], args, outputs=2, dtype=I64 if dtype is None else as_dtype(dtype)

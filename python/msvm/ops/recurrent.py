@@ -26,7 +26,7 @@ def _gates(t: SymTensor, operator: str, axis: int) -> SymTensor:
         raise InputError(f"{operator.lower()}: {size} rows of weights aren't a multiple of {n} gates")
     step = size // n
     parts = [v.slice_view(t, [axis], [k * step], [(k + 1) * step], [1]) for k in order]
-    return emit("Concat", parts, axis=axis)  # type: ignore[no-any-return]
+    return emit("Concat", parts, axis=axis)
 
 
 def _directions(v_: Any) -> list[Any]:
@@ -44,7 +44,7 @@ def _biases(operator: str, b_ih: Any, b_hh: Any, w: SymTensor, dtype: Any) -> Sy
         return None
     zeros = emit("msvm.Fill", [], w.shape[:2], dtype=dtype, value=0)
     halves = [zeros if b is None else _stacked(operator, b, dtype) for b in (b_ih, b_hh)]
-    return emit("Concat", halves, axis=1)  # type: ignore[no-any-return]
+    return emit("Concat", halves, axis=1)
 
 
 def _layer(
@@ -60,7 +60,7 @@ def _layer(
     reverse: bool,
     **attrs: Any,
 ) -> tuple[SymTensor, list[SymTensor]]:
-    """One layer over [length, batch, in] (or [batch, length, in]): (output [length, batch, directions * hidden], final states [directions, batch, hidden])."""
+    """One layer over [length, batch, in]: (output [length, batch, directions * hidden], states [directions, batch, hidden])."""
     (x,) = floating(input)
     dtype = x.dtype
     alone = x.ndim == 2
@@ -91,7 +91,8 @@ def _layer(
 _SHAPES = """
 
     ``input`` [length, batch, in], or [batch, length, in] with ``batch_first``, or [length, in] without a batch.
-    ``weight_ih`` [{rows} hidden, in], ``weight_hh`` [{rows} hidden, hidden], ``bias_ih``, ``bias_hh`` [{rows} hidden]; a pair of each reads both ways.
+    ``weight_ih`` [{rows} hidden, in], ``weight_hh`` [{rows} hidden, hidden], ``bias_ih``, ``bias_hh`` [{rows} hidden]; a pair of each
+    reads both ways.
     States [directions, batch, hidden], zeros if absent. ``sequence_lens`` [batch]: how much of each sequence counts.
     Result: output [length, batch, directions * hidden]{result}.
     """

@@ -63,7 +63,8 @@ def _sum_like(name: str, operator: str, what: str, nothing: int) -> Op:
         return _reduce(operator, x, axes_of(_axis(axis, dim), x.ndim), _keep(keepdims, keepdim, keep_dims))
 
     body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""{what} over axes; {nothing} of nothing. Signed integers and bools become int64, unsigned ones uint64, unless ``dtype`` is given.
+    body.__doc__ = f"""{what} over axes; {nothing} of nothing. Signed integers and bools become int64, unsigned ones uint64, unless
+    ``dtype`` is given.
 
     ``input``: any shape, numbers. ``axis``: int, several, or None for all. ONNX ``{operator}``.
     """
@@ -148,7 +149,8 @@ def _argument(name: str, operator: str, what: str) -> Op:
         return _arg(operator, x, axis_of(axis, x.ndim), keep)
 
     body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""Position of the {what} element along an axis (of the flattened tensor if None), as int64; of equal ones the first, NaN before all.
+    body.__doc__ = f"""Position of the {what} element along an axis (of the flattened tensor if None), as int64; of equal ones the first,
+    NaN before all.
 
     ``input``: any shape, numbers. ONNX ``{operator}``. Errors: an empty axis, when it runs.
     """
@@ -165,7 +167,9 @@ argmin = _argument("argmin", "ArgMin", "least")
 
 @op(static=STATIC)
 def max(input: Any, axis: Any = None, keepdims: bool = False, *, dim: Any = None, keepdim: bool = False, keep_dims: bool = False) -> Any:
-    """The greatest elements along an axis (of all if None), and their positions as int64: (values, indices), as in MindSpore. ``amax`` gives values only.
+    """The greatest elements along an axis (of all if None), and their positions as int64: (values, indices), as in MindSpore.
+
+    ``amax`` gives values only.
 
     ``input``: any shape, numbers. ONNX ``ReduceMax``, ``ArgMax``. Errors: an empty axis, when it runs.
     """
@@ -174,7 +178,9 @@ def max(input: Any, axis: Any = None, keepdims: bool = False, *, dim: Any = None
 
 @op(static=STATIC)
 def min(input: Any, axis: Any = None, keepdims: bool = False, *, dim: Any = None, keepdim: bool = False, keep_dims: bool = False) -> Any:
-    """The least elements along an axis (of all if None), and their positions as int64: (values, indices), as in MindSpore. ``amin`` gives values only.
+    """The least elements along an axis (of all if None), and their positions as int64: (values, indices), as in MindSpore.
+
+    ``amin`` gives values only.
 
     ``input``: any shape, numbers. ONNX ``ReduceMin``, ``ArgMin``. Errors: an empty axis, when it runs.
     """
@@ -288,14 +294,14 @@ def count_nonzero(
 
 @op(static=("ord", *STATIC))
 def norm(
-    A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, keepdims: bool = False
-) -> Any:  # noqa: N803
+    input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, keepdims: bool = False
+) -> Any:
     """Norm of vectors, along an axis (of all elements if None): 2 unless ``ord`` says 1, 0, inf, -inf or another p; "fro" over two axes.
 
-    ``A``: any shape; integers become float32. ONNX ``ReduceL1``, ``ReduceL2``.
+    ``input``: any shape; integers become float32. ONNX ``ReduceL1``, ``ReduceL2``.
     Errors: InputError for another ``ord``; the matrix norms other than "fro" aren't there.
     """
-    (x,) = floating(A)
+    (x,) = floating(input)
     if dtype is not None:
         x = tensor(x, as_dtype(dtype))
     axis = _axis(axis, dim)

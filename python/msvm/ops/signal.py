@@ -24,7 +24,9 @@ def dft(input: Any, dft_length: Any = None, *, axis: int = -2, inverse: bool = F
 
 @op(sizes=("frame_step", "frame_length"), static=("onesided",))
 def stft(signal: Any, frame_step: Any, window: Any = None, frame_length: Any = None, *, onesided: bool = True) -> Any:
-    """Fourier transforms of overlapping windowed frames of a signal [batch, length, 1 or 2] (or [batch, length]): [batch, frames, bins, 2]. ONNX ``STFT``.
+    """Fourier transforms of overlapping windowed frames of a signal: [batch, frames, bins, 2]. ONNX ``STFT``.
+
+    ``signal`` [batch, length, 1 or 2], or [batch, length].
 
     ``frame_length``: that of the window if absent.
     """
@@ -40,7 +42,10 @@ def stft(signal: Any, frame_step: Any, window: Any = None, frame_length: Any = N
 def mel_weight_matrix(
     num_mel_bins: Any, dft_length: Any, sample_rate: Any, lower_edge_hertz: Any, upper_edge_hertz: Any, *, dtype: Any = None
 ) -> Any:
-    """Triangular filters that turn a spectrum of dft_length / 2 + 1 bins into bins evenly spaced on the mel scale: [bins of the spectrum, mel bins]. ONNX ``MelWeightMatrix``."""
+    """Triangular filters that turn a spectrum of dft_length / 2 + 1 bins into bins evenly spaced on the mel scale.
+
+    The result is [bins of the spectrum, mel bins]. ONNX ``MelWeightMatrix``.
+    """
     low, high = (tensor(t, F32) for t in (lower_edge_hertz, upper_edge_hertz))
     sizes = [as_size(s, w) for s, w in ((num_mel_bins, "num_mel_bins"), (dft_length, "dft_length"), (sample_rate, "sample_rate"))]
     return emit("MelWeightMatrix", [low, high], sizes, output_datatype=F32 if dtype is None else as_dtype(dtype))
