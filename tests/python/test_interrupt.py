@@ -157,7 +157,7 @@ def test_handlers_raise_what_they_want():
 
 
 def test_within_a_kernel():
-    from msvm.ops._custom import custom
+    from msvm.ops import custom
 
     custom("test_interrupt.sleep", lambda x: x, lambda x: (time.sleep(30), x)[1])
     b = _core.Builder("test")
@@ -180,7 +180,7 @@ ENDINGS = {
     "in many short runs": "f = loop()\ndef run():\n  while True: f.run([np.asarray(3), np.ones(8, np.float32)])",
     "in a large product": "f = product()\nx = np.ones((3000, 3000), np.float32)\ndef run():\n  while True: f.run([x, x])",
     "in a kernel of Python": """
-from msvm.ops._custom import custom
+from msvm.ops import custom
 def kernel(x):
     for _ in range(10): x + x
     return x
