@@ -90,7 +90,7 @@ class JitFunction(_core.Dispatcher):
 
         program = self._programs[0]
         if program.compiled.captured_inputs:
-            names = ", ".join(str(s[-1]) for s in program.compiled.captured_inputs)
+            names = ", ".join(str(s[1][-1]) for s in program.compiled.captured_inputs)
             raise InputError(
                 f"{self.__qualname__}: tensors or mutables from outside ({names}) are inputs of the program; pass them as "
                 f"arguments to save it"

@@ -26,7 +26,7 @@ class Compiled:
         self.module = module
         self.tree = tree
         """How results come back (see ``program.Results``)."""
-        self.captured_inputs: list[Source] = captures.inputs()
+        self.captured_inputs: list[tuple[str, Source]] = [("get", s) for s in captures.inputs()]
         """Where the inputs before those of the arguments come from."""
         self.guards: list[tuple[Source, Any]] = list(captures.guards.values())
         self.reports = reports
