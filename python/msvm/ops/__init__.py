@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._custom import TensorSpec, custom
 from ._index import getitem, setitem
 from .activation import (
     celu,
@@ -415,6 +416,7 @@ from .reduce import (
 from .signal import dft, mel_weight_matrix, stft
 
 __all__ = [
+    "TensorSpec",
     "abs",
     "absolute",
     "acos",
@@ -504,6 +506,7 @@ __all__ = [
     "cross",
     "cumprod",
     "cumsum",
+    "custom",
     "deepcopy",
     "deform_conv2d",
     "dense",
