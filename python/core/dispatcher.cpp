@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "dispatch_table.h"
 #include "gil.h"
+#include "run.h"
 #include "signature.h"
 
 namespace msvm::python {

@@ -426,6 +426,15 @@ void bind_tensor(nb::module_& m) {
            },
            "The element as bool, int, float or str; of a tensor of more elements that at the index.")
       .def("tolist", [](nb::handle self) { return nb::object(plain_array(self).attr("tolist")()); }, "As nested lists of Python numbers.")
+      .def(
+          "_assign",
+          [](nb::handle self, nb::handle other) {
+            PyTensor *to = tensor_of(self.ptr()), *from = tensor_of(other.ptr());
+            if (!to || !from) raise(invalid_argument("Tensor: expected a tensor"));
+            to->value = from->value;
+            to->writable = from->writable;
+          },
+          nb::arg("other"), "Takes the other's elements: the same object, another value.")
       .def("__len__",
            [](nb::handle self) {
              const TensorMeta& t = data_of(self).meta;

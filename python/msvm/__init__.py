@@ -5,42 +5,69 @@ m = msvm.onnx.load("model.onnx")        # or msvm.load("program.msbc")
 outputs = m.run({"x": array})           # list of numpy arrays, in the order of m.outputs
 """
 
+import importlib
 from typing import TYPE_CHECKING
 
-from . import onnx
+from . import onnx, ops
 from ._context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
-from ._core import __version__, memory_stats
+from ._core import DTYPES, DType, Mutable, Tensor, __version__, from_dlpack, from_numpy, memory_stats
 from ._errors import Error, FileError, InputError, LimitError, UnsupportedError, VerificationError
+from ._jit import JitFunction, jit
+from ._methods import install
+from .frontend.values import SymTensor
+from ._mutable import Symbol, mutable, symbolic_add, symbolic_floordiv, symbolic_mul, symbolic_sub
 from ._program import Program, disassemble, load, save
 
 if TYPE_CHECKING:
     from . import vm
 
+install(Tensor)
+install(SymTensor)
+bool_ = next(t for t in DTYPES if t.name == "bool")
+globals().update({t.name: t for t in DTYPES if t.name not in ("bool", "string")})
+
 __all__ = [
     "GRAPH_MODE",
     "PYNATIVE_MODE",
+    "DType",
     "Error",
     "FileError",
     "InputError",
+    "JitFunction",
     "LimitError",
+    "Mutable",
     "Program",
+    "Symbol",
+    "Tensor",
     "UnsupportedError",
     "VerificationError",
     "__version__",
+    "bool_",
     "disassemble",
+    "from_dlpack",
+    "from_numpy",
     "get_context",
+    "jit",
     "load",
     "memory_stats",
+    "mutable",
     "onnx",
+    "ops",
     "save",
     "set_context",
+    "symbolic_add",
+    "symbolic_floordiv",
+    "symbolic_mul",
+    "symbolic_sub",
     "vm",
+    *(t.name for t in DTYPES if t.name not in ("bool", "string")),
 ]
 
+_LATER = ("vm", "nn", "array_api")
+"""What takes time to import waits until it is asked for."""
 
-def __getattr__(name: str) -> object:  # what takes time to import waits until it is asked for
-    if name == "vm":
-        import importlib
 
-        return importlib.import_module(".vm", __name__)
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

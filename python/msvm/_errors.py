@@ -65,6 +65,6 @@ def make(code: str, message: str) -> BaseException:
     if found and int(found[1]) < len(_raised):
         cls, args = _raised[int(found[1])]
         e = cls(*args)
-        e.add_note("  " + message[found.end() :])
+        e.add_note("  " + message[: found.start()] + message[found.end() :])
         return e
     return BY_CODE.get(code, Error)(message)

@@ -13,8 +13,8 @@ from typing import Any
 from . import _context, _core, _registry
 from ._errors import InputError, UnsupportedError
 from ._mutable import Symbol
+from ._parameters import parameters_of
 from .frontend.program import sources
-from .ops._op import parameters_of
 
 BURN_LIMIT = 8
 """Values of one plain int that get programs of their own; then it becomes an input."""
@@ -90,7 +90,7 @@ class JitFunction(_core.Dispatcher):
 
         program = self._programs[0]
         if program.compiled.captured_inputs:
-            names = ", ".join(str(s[-1]) for s in program.compiled.captured_inputs)
+            names = ", ".join(str(s[1][-1]) for s in program.compiled.captured_inputs)
             raise InputError(
                 f"{self.__qualname__}: tensors or mutables from outside ({names}) are inputs of the program; pass them as "
                 f"arguments to save it"

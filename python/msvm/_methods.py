@@ -226,6 +226,11 @@ _CASTS = {
 }
 
 
+def _set_item(self: Any, index: Any, value: Any) -> None:
+    """The tensor gets new elements, in memory of its own: arrays and tensors that were made from it before keep the old ones."""
+    self._assign(ops.setitem(self, index, value))
+
+
 def install(cls: type) -> None:
     """Sets the methods on a class of tensors."""
     for name, method in _methods().items():
@@ -236,4 +241,5 @@ def install(cls: type) -> None:
         cls.item = _item  # type: ignore[attr-defined]
     else:
         cls.__iter__ = _iterate  # type: ignore[attr-defined]
+        cls.__setitem__ = _set_item  # type: ignore[attr-defined]
         cls.__array_priority__ = 1000  # type: ignore[attr-defined]

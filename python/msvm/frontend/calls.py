@@ -51,7 +51,7 @@ class Calls(Base):
             return self.call(inner, args, kwargs)
         if isinstance(function, types.MethodType):
             if trusted(function.__func__.__module__) and not _construct(function):
-                return self.library(function, args, kwargs)
+                return self.trusted_call(function, args, kwargs)
             return self.call(function.__func__, [function.__self__, *args], kwargs)
         if isinstance(function, types.FunctionType):
             if report := getattr(function, "__msvm_report__", None):

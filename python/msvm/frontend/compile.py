@@ -26,7 +26,7 @@ class Compiled:
         self.module = module
         self.tree = tree
         """How results come back (see ``program.Results``)."""
-        self.captured_inputs: list[Source] = captures.inputs()
+        self.captured_inputs: list[tuple[str, Source]] = [("get", s) for s in captures.inputs()]
         """Where the inputs before those of the arguments come from."""
         self.guards: list[tuple[Source, Any]] = list(captures.guards.values())
         self.reports = reports
@@ -83,7 +83,10 @@ def _attempt(
             it.alive = False
         results = Results(build)
         if it.alive:
-            tree = results.tree(it.state.plain(value))
+            try:
+                tree = results.tree(it.state.plain(value))
+            except UnsupportedError as e:
+                raise UnsupportedError(f"{code.co_filename}:{code.co_firstlineno}: in {function.__name__}: {e}") from None
             module = results.finish()
         else:
             tree, module = ("const", None), build.core.finish()

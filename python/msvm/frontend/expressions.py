@@ -231,7 +231,7 @@ class Expressions(Base):
                 )
             from ..ops._index import setitem
 
-            self.state.replace(owner, setitem.body(owner, self.state.plain(index), self.state.plain(value)))
+            self.state.replace(owner, setitem(owner, self.state.plain(index), self.state.plain(value)))
             return
         if isinstance(owner, Ref):
             if isinstance(index, Symbolic):

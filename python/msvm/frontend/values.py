@@ -328,7 +328,7 @@ class SymFloat(Symbolic):
             if o == 0:
                 raise ZeroDivisionError("float division by zero")
         else:
-            _require(as_float(o)._compare("ne", 0.0), message_of(ZeroDivisionError("float division by zero")))
+            require(as_float(o)._compare("ne", 0.0), "float division by zero", ZeroDivisionError)
         return self._binary("Div", o)
 
     def __rtruediv__(self, o: Any) -> Any:
@@ -390,15 +390,12 @@ def _is_number(v: Any) -> bool:
     return isinstance(v, int | float | SymInt | SymFloat | np.integer | np.floating)
 
 
-def _require(condition: Any, message: str) -> None:
-    """The program ends with the message where the condition doesn't hold."""
+def require(condition: Any, message: str, error: type[Exception] = InputError) -> None:
+    """The program ends with the error where the condition doesn't hold; at once if that is known."""
     if isinstance(condition, SymBool):
-        current().core.shape_assert(condition.reg, message)
+        current().core.shape_assert(condition.reg, message if error is InputError else message_of(error(message)))
     elif not condition:
-        raise InputError(message)
-
-
-require = _require
+        raise error(message)
 
 
 def message_of(e: BaseException) -> str:

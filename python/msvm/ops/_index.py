@@ -131,9 +131,9 @@ def position(i: Any, n: Any, axis: int) -> Any:
     else:
         place = select(i < 0, n + i, i)
     if not known("ge", place, 0):
-        require(place >= 0, message)
+        require(place >= 0, message, IndexError)
     if not known("lt", place, n):
-        require(place < n, message)
+        require(place < n, message, IndexError)
     return place
 
 
@@ -281,7 +281,7 @@ def _check_mask(y: SymTensor, axis: int, mask: SymTensor) -> None:
         if isinstance(own, int) and isinstance(wanted, int) and own != wanted:
             raise IndexError(f"a mask has size {wanted} where axis {axis + k} has size {own}")
         if not same(own, wanted):
-            require(own == wanted, f"a mask has another size than axis {axis + k}")
+            require(own == wanted, f"a mask has another size than axis {axis + k}", IndexError)
 
 
 def _placed(found: SymTensor, plan: _Plan, axis: int, n: int, _axes: set[int]) -> SymTensor:

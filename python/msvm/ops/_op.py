@@ -7,13 +7,13 @@ for the dtypes and ranks of the tensors, the values of static arguments, and any
 from __future__ import annotations
 
 import functools
-import inspect
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from .. import _context, _core
 from .._errors import UnsupportedError
+from .._parameters import arguments, parameters_of
 from ..frontend.build import Build, making
 from ..frontend.program import Results, input_value, sources
 
@@ -28,7 +28,9 @@ class Op(_core.Dispatcher):
 
     def __init__(self, body: Callable[..., Any], sizes: Sequence[str], static: Sequence[str]) -> None:
         functools.update_wrapper(self, body)
-        super().__init__(self._miss, sizes=sizes, static=static, max_entries=MAX_PROGRAMS, doc=body.__doc__, **parameters_of(body))
+        parameters = parameters_of(body)
+        known = [p for p in static if p in parameters["parameters"]]  # lists of them are shared between families
+        super().__init__(self._miss, sizes=sizes, static=known, max_entries=MAX_PROGRAMS, doc=body.__doc__, **parameters)
         self.body = body
         self.inside = body
         _operators.add(self)
@@ -61,31 +63,6 @@ def forget_programs() -> None:
 
 
 _context.on_change(forget_programs)
-
-
-@functools.lru_cache(maxsize=4096)
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(function)
-
-
-def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """A function's parameters, as a dispatcher wants them."""
-    p = _signature(function).parameters.values()
-    kinds = [x.kind for x in p]
-    return {
-        "parameters": [x.name for x in p],
-        "defaults": {x.name: x.default for x in p if x.default is not x.empty},
-        "keyword_only": kinds.count(inspect.Parameter.KEYWORD_ONLY),
-        "varargs": inspect.Parameter.VAR_POSITIONAL in kinds,
-        "varkw": inspect.Parameter.VAR_KEYWORD in kinds,
-        "name": function.__name__,
-    }
-
-
-def arguments(function: Callable[..., Any], values: Sequence[Any]) -> inspect.BoundArguments:
-    """Values by parameter, as a dispatcher's signature rebuilds them, for a call of the function."""
-    signature = _signature(function)
-    return inspect.BoundArguments(signature, dict(zip(signature.parameters, values, strict=True)))  # type: ignore[arg-type]
 
 
 @overload

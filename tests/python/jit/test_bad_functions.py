@@ -133,8 +133,8 @@ BAD = [
     (unknown_name, NameError, "undefined_name"),
     (bad_shapes, ms.InputError, "MatMul"),
     (bad_index, IndexError, "3"),
-    (different_kinds, ms.UnsupportedError, "y can't be used here: it is None or an int"),
-    (list_grows, ms.UnsupportedError, "collect tensors with msvm.ops"),
+    (different_kinds, ms.UnsupportedError, "can't be used here: it is None or an int"),
+    (list_grows, ms.UnsupportedError, "stack it with msvm.ops.stack"),
     (match_statement, ms.UnsupportedError, "a match statement"),
 ]
 
@@ -148,7 +148,7 @@ def test_says_where_and_what(function, error, text):
             compiled(x if function is not bad_shapes else X)
         message = "\n".join([str(e.value), *getattr(e.value, "__notes__", [])])
         assert re.search(text, message), message
-        assert re.search(r"test_bad_functions.py:\d+: in ", message), message
+        assert re.search(r"test_bad_functions.py:\d+", message), message
     assert NUMBERS == [1, 2, 3] and Box.value == 1
 
 
@@ -173,8 +173,9 @@ def raises(x, n):
 def test_exceptions_are_pythons():
     x = ms.Tensor(X)
     assert raises(x, ms.mutable(5)).tolist() == (X * 2).tolist()
-    with pytest.raises(ValueError, match="^n is one$"):
+    with pytest.raises(ValueError) as e:
         raises(x, ms.mutable(1))
+    assert e.value.args == ("n is one",)
     with pytest.raises(Own) as e:
         raises(x, ms.mutable(2))
     assert e.value.code == 7 and "test_bad_functions.py" in e.value.__notes__[0]
