@@ -43,7 +43,7 @@ std::string ProgramFile::state() const {
 }
 
 Result<std::shared_ptr<const VerifiedModule>> ProgramFile::read_again() const {
-  if (state() != state_) return io_error(path_ + ": the file has changed since the program was loaded; load it again");
+  if (state() != state_) return invalid_argument(path_ + ": the file has changed since the program was loaded; load it again");
   MSVM_ASSIGN_OR_RETURN(Module module, read());
   return verify_and_optimize(std::move(module), {.level = 0});
 }

@@ -12,7 +12,7 @@ class ProgramFile {
  public:
   ProgramFile(std::string path, Result<Module> (*read)(const std::string&));
   Result<Module> read() const { return read_(path_); }
-  /// As the file was when it was loaded; FileError-like if it has changed since.
+  /// As the file was when it was loaded; an error if it has changed since.
   Result<std::shared_ptr<const VerifiedModule>> read_again() const;
 
  private:
