@@ -193,7 +193,7 @@ def test_triangles_and_diagonals(shape):
 
 def test_blocks():
     x = array((2, 8, 3, 5))
-    n, c, h, w = x.shape
+    n, _, h, w = x.shape
     shuffled = x.reshape(n, 2, 2, 2, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, 2, h * 2, w * 2)
     assert_same(ops.pixel_shuffle(x, 2), shuffled)
     assert_same(ops.pixel_unshuffle(shuffled, 2), x)
@@ -227,7 +227,10 @@ def test_unfold_and_fold():
         sh, sw = (s, s) if isinstance(s, int) else s
         y = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
         oh, ow = (y.shape[2] - d * (kh - 1) - 1) // sh + 1, (y.shape[3] - d * (kw - 1) - 1) // sw + 1
-        want = np.stack([y[:, :, i * d : i * d + (oh - 1) * sh + 1 : sh, j * d : j * d + (ow - 1) * sw + 1 : sw] for i in range(kh) for j in range(kw)], 2).reshape(2, 3 * kh * kw, oh * ow)
+        want = np.stack(
+            [y[:, :, i * d : i * d + (oh - 1) * sh + 1 : sh, j * d : j * d + (ow - 1) * sw + 1 : sw] for i in range(kh) for j in range(kw)],
+            2,
+        ).reshape(2, 3 * kh * kw, oh * ow)
         assert_same(ops.unfold(x, k, d, p, s), want)
         back = np.zeros_like(y)
         columns = want.reshape(2, 3, kh, kw, oh, ow)

@@ -20,7 +20,17 @@ def sigmoid(x):
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTS, "bool"])
 def test_matmul(dtype):
-    for a, b in [((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,), (3,)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)), ((2, 1, 2, 3), (5, 3, 4)), ((0, 3), (3, 4)), ((2, 0), (0, 4))]:
+    for a, b in [
+        ((2, 3), (3, 4)),
+        ((3,), (3, 4)),
+        ((2, 3), (3,)),
+        ((3,), (3,)),
+        ((5, 2, 3), (3, 4)),
+        ((5, 2, 3), (5, 3, 4)),
+        ((2, 1, 2, 3), (5, 3, 4)),
+        ((0, 3), (3, 4)),
+        ((2, 0), (0, 4)),
+    ]:
         x, y = array(a, dtype, -2, 2), array(b, dtype, -2, 2, seed=1)
         assert_same(ops.matmul(x, y), np.matmul(x, y), what=f"{dtype} {a} {b}", rtol=1e-2 if dtype == "float16" else None)
 
@@ -50,10 +60,23 @@ def test_other_products():
     assert_same(ops.cross(array((5, 3)), array((5, 3), seed=1)), np.cross(array((5, 3)), array((5, 3), seed=1)))
     assert_same(ops.trace(a, 1), np.trace(a, 1))
     assert_same(ops.det(array((2, 4, 4), "float64")), np.linalg.det(array((2, 4, 4), "float64")), rtol=1e-9)
-    for equation, shapes in {"ij,jk->ik": [(3, 4), (4, 5)], "bij,bjk->bik": [(2, 3, 4), (2, 4, 5)], "ii->i": [(4, 4)], "ij->": [(3, 4)], "i,j->ij": [(3,), (4,)], "...ij,...jk->...ik": [(2, 3, 4), (4, 5)], "ij,kj": [(2, 3), (4, 3)]}.items():
+    for equation, shapes in {
+        "ij,jk->ik": [(3, 4), (4, 5)],
+        "bij,bjk->bik": [(2, 3, 4), (2, 4, 5)],
+        "ii->i": [(4, 4)],
+        "ij->": [(3, 4)],
+        "i,j->ij": [(3,), (4,)],
+        "...ij,...jk->...ik": [(2, 3, 4), (4, 5)],
+        "ij,kj": [(2, 3), (4, 3)],
+    }.items():
         xs = [array(s, seed=k) for k, s in enumerate(shapes)]
         assert_same(ops.einsum(equation, *xs), np.einsum(equation, *xs), what=equation)
-    for bad in (lambda: ops.matmul(a, a), lambda: ops.mm(batch, batch), lambda: ops.matmul(np.float32(1), a), lambda: ops.einsum("ij,jk", a)):
+    for bad in (
+        lambda: ops.matmul(a, a),
+        lambda: ops.mm(batch, batch),
+        lambda: ops.matmul(np.float32(1), a),
+        lambda: ops.einsum("ij,jk", a),
+    ):
         with pytest.raises(msvm.InputError):
             bad()
 
@@ -70,8 +93,16 @@ def conv_reference(x, w, b=None, stride=1, pads=((0, 0), (0, 0)), dilation=1, gr
     per_in, per_out = c // groups, w.shape[0] // groups
     for g in range(groups):
         for at in itertools.product(*(range(d) for d in k)):
-            window = x[(slice(None), slice(g * per_in, (g + 1) * per_in), *(slice(a * dilation, a * dilation + (o - 1) * stride + 1, stride) for a, o in zip(at, out, strict=True)))]
-            y[:, g * per_out : (g + 1) * per_out] += np.einsum("nc...,oc->no...", window, w[(slice(g * per_out, (g + 1) * per_out), slice(None), *at)])
+            window = x[
+                (
+                    slice(None),
+                    slice(g * per_in, (g + 1) * per_in),
+                    *(slice(a * dilation, a * dilation + (o - 1) * stride + 1, stride) for a, o in zip(at, out, strict=True)),
+                )
+            ]
+            y[:, g * per_out : (g + 1) * per_out] += np.einsum(
+                "nc...,oc->no...", window, w[(slice(g * per_out, (g + 1) * per_out), slice(None), *at)]
+            )
     if b is not None:
         y += b.reshape(1, -1, *[1] * len(k))
     return y.astype(w.dtype)
@@ -86,12 +117,23 @@ def same_pads(size, k, stride, dilation):
 def test_convolutions(n):
     conv = getattr(ops, f"conv{n}d")
     sizes = (9, 7, 5)[:n]
-    for stride, dilation, groups, dtype in [(1, 1, 1, "float32"), (2, 1, 1, "float64"), (1, 2, 1, "float32"), (2, 1, 2, "float32"), (1, 1, 4, "float32")]:
+    for stride, dilation, groups, dtype in [
+        (1, 1, 1, "float32"),
+        (2, 1, 1, "float64"),
+        (1, 2, 1, "float32"),
+        (2, 1, 2, "float32"),
+        (1, 1, 4, "float32"),
+    ]:
         x, w, b = array((2, 4, *sizes), dtype), array((8, 4 // groups, *[3] * n), dtype, seed=1), array((8,), dtype, seed=2)
         for mode in ("valid", "same", "pad"):
             pads = {"valid": [(0, 0)] * n, "same": [same_pads(s, 3, stride, dilation) for s in sizes], "pad": [(2, 2)] * n}[mode]
             want = conv_reference(x, w, b, stride, pads, dilation, groups)
-            assert_same(conv(x, w, b, stride, mode, 2 if mode == "pad" else 0, dilation, groups), want, what=f"{n} {stride} {dilation} {groups} {mode}", rtol=1e-4)
+            assert_same(
+                conv(x, w, b, stride, mode, 2 if mode == "pad" else 0, dilation, groups),
+                want,
+                what=f"{n} {stride} {dilation} {groups} {mode}",
+                rtol=1e-4,
+            )
     assert_same(conv(x[0], w, None, 1, "valid", 0, 1, 4), conv_reference(x, w, None, 1, [(0, 0)] * n, 1, 4)[0], rtol=1e-4)
     assert conv(x[:0], w, None, groups=4).shape[0] == 0
 
@@ -101,7 +143,10 @@ def test_convolution_arguments():
     assert_same(ops.conv2d(x, w, pad_mode="pad", padding=(1, 2, 0, 3)), conv_reference(x, w, None, 1, ((1, 2), (0, 3))), rtol=1e-4)
     assert_same(ops.conv2d(x, w, pad_mode="pad", padding=(1, 2)), conv_reference(x, w, None, 1, ((1, 1), (2, 2))), rtol=1e-4)
     for bad, message in [
-        ({"padding": 1}, 'use pad_mode="pad"'), ({"pad_mode": "full"}, "'same', 'valid' or 'pad'"), ({"stride": (1, 2, 3)}, "expected an int or 2 ints"), ({"groups": 5}, ""),
+        ({"padding": 1}, 'use pad_mode="pad"'),
+        ({"pad_mode": "full"}, "'same', 'valid' or 'pad'"),
+        ({"stride": (1, 2, 3)}, "expected an int or 2 ints"),
+        ({"groups": 5}, ""),
     ]:
         with pytest.raises(msvm.InputError, match=message):
             ops.conv2d(x, w, **bad)
@@ -115,7 +160,9 @@ def test_transposed_convolution():
         h, wd = ((s - 1) * stride + 3 + extra for s in x.shape[2:])
         full = np.zeros((2, 6, h, wd))
         for g, i, j in itertools.product(range(groups), range(3), range(3)):
-            part = np.einsum("nchw,co->nohw", x[:, g * 4 // groups : (g + 1) * 4 // groups], w[g * 4 // groups : (g + 1) * 4 // groups, :, i, j])
+            part = np.einsum(
+                "nchw,co->nohw", x[:, g * 4 // groups : (g + 1) * 4 // groups], w[g * 4 // groups : (g + 1) * 4 // groups, :, i, j]
+            )
             full[:, g * 6 // groups : (g + 1) * 6 // groups, i : i + 4 * stride + 1 : stride, j : j + 3 * stride + 1 : stride] += part
         want = full[:, :, padding : h - padding, padding : wd - padding] + b[:, None, None]
         got = ops.conv_transpose2d(x, w, b, stride, "pad", padding, extra, groups)
@@ -129,7 +176,9 @@ def test_deformable_and_causal_convolution():
     offsets[:, 1::2] = 1.0
     moved = np.zeros_like(x)
     moved[..., :-1] = x[..., 1:]
-    assert_same(ops.deform_conv2d(x, w, offsets, mask=np.full((1, 9, 4, 4), 0.5, np.float32)), conv_reference(moved, w) * np.float32(0.5), rtol=1e-4)
+    assert_same(
+        ops.deform_conv2d(x, w, offsets, mask=np.full((1, 9, 4, 4), 0.5, np.float32)), conv_reference(moved, w) * np.float32(0.5), rtol=1e-4
+    )
     s, k = array((2, 3, 7)), array((3, 1, 4), seed=1)
     want = conv_reference(s, k, None, 1, ((3, 0),), 1, 3)
     y, state = ops.causal_conv_with_state(s, k)
@@ -139,7 +188,13 @@ def test_deformable_and_causal_convolution():
 
 def windows(x, k, s, d=1):
     out = [(x.shape[2 + i] - d * (k - 1) - 1) // s + 1 for i in range(x.ndim - 2)]
-    return np.stack([x[(slice(None), slice(None), *(slice(a * d, a * d + (o - 1) * s + 1, s) for a, o in zip(at, out, strict=True)))] for at in itertools.product(range(k), repeat=x.ndim - 2)], -1)
+    return np.stack(
+        [
+            x[(slice(None), slice(None), *(slice(a * d, a * d + (o - 1) * s + 1, s) for a, o in zip(at, out, strict=True)))]
+            for at in itertools.product(range(k), repeat=x.ndim - 2)
+        ],
+        -1,
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -212,7 +267,9 @@ def test_normalisations():
         assert_same(ops.layer_norm(x, shape), want, rtol=1e-4)
         assert_same(ops.rms_norm(x, g), x / np.sqrt((x * x).mean(axes, keepdims=True) + 1e-6) * g, rtol=1e-4)
     grouped = x.reshape(2, 3, -1)
-    want = ((grouped - grouped.mean(-1, keepdims=True)) / np.sqrt(grouped.var(-1, keepdims=True) + 1e-5)).reshape(x.shape) * channels(w) + channels(b)
+    want = ((grouped - grouped.mean(-1, keepdims=True)) / np.sqrt(grouped.var(-1, keepdims=True) + 1e-5)).reshape(x.shape) * channels(
+        w
+    ) + channels(b)
     assert_same(ops.group_norm(x, 3, w, b), want, rtol=1e-4)
     want = (x - x.mean((2, 3), keepdims=True)) / np.sqrt(x.var((2, 3), keepdims=True) + 1e-5)
     assert_same(ops.instance_norm(x), want, rtol=1e-4)
@@ -258,7 +315,9 @@ def test_interpolation(size):
     rows, columns = (np.floor(positions(n, o, "plain")).astype(int) for n, o in zip((4, 5), size, strict=True))
     nearest = x[:, :, rows][..., columns]
     assert_same(ops.interpolate(x, size), nearest)
-    assert_same(ops.interpolate(x.astype(np.uint8), size), nearest.astype(np.uint8) if False else x.astype(np.uint8)[:, :, rows][..., columns])
+    assert_same(
+        ops.interpolate(x.astype(np.uint8), size), nearest.astype(np.uint8) if False else x.astype(np.uint8)[:, :, rows][..., columns]
+    )
     assert_same(ops.ResizeNearestNeighbor(size)(x), nearest)
     assert_same(ops.ResizeNearestNeighbor(x, size=size), nearest)
     assert_same(ops.resize(x, size, coordinate_transformation_mode="asymmetric", nearest_mode="floor"), nearest)
@@ -280,7 +339,9 @@ def test_interpolation_by_factors():
     for f in (2, 0.5, 1.5, 0.7, (2.0, 0.5)):
         fs = (f, f) if isinstance(f, int | float) else f
         size = tuple(math.floor(n * g) for n, g in zip((4, 6), fs, strict=True))
-        rows, columns = (np.minimum(np.floor(positions(n, o, "plain", g)), n - 1).astype(int) for n, o, g in zip((4, 6), size, fs, strict=True))
+        rows, columns = (
+            np.minimum(np.floor(positions(n, o, "plain", g)), n - 1).astype(int) for n, o, g in zip((4, 6), size, fs, strict=True)
+        )
         assert_same(ops.interpolate(x, scale_factor=f), x[:, :, rows][..., columns], what=str(f))
         assert_same(ops.interpolate(x, scale_factor=f, recompute_scale_factor=True), ops.interpolate(x, size), what=str(f))
         p = [positions(n, o, "half", g) for n, o, g in zip((4, 6), size, fs, strict=True)]
@@ -289,7 +350,15 @@ def test_interpolation_by_factors():
     line, cube = array((1, 2, 7)), array((1, 1, 2, 3, 4))
     assert_same(ops.interpolate(line, 9, mode="linear"), linear_axis(line, 2, positions(7, 9, "half")).astype(np.float32))
     assert ops.interpolate(cube, scale_factor=2, mode="trilinear").shape == (1, 1, 4, 6, 8)
-    for bad in ({}, {"size": 3, "scale_factor": 2}, {"size": (1, 2, 3)}, {"size": 4, "mode": "linear"}, {"size": 4, "mode": "sinc"}, {"size": 4, "align_corners": True}, {"scale_factor": -1}):
+    for bad in (
+        {},
+        {"size": 3, "scale_factor": 2},
+        {"size": (1, 2, 3)},
+        {"size": 4, "mode": "linear"},
+        {"size": 4, "mode": "sinc"},
+        {"size": 4, "align_corners": True},
+        {"scale_factor": -1},
+    ):
         with pytest.raises(msvm.InputError):
             ops.interpolate(x, **bad)
 
@@ -319,11 +388,14 @@ def test_roi_align(aligned):
             w, h = max(w, 1), max(h, 1)
         for c, i, j in itertools.product(range(2), range(size[0]), range(size[1])):
             samples = [
-                bilinear(x[int(n), c], y1 + (i + (a + 0.5) / ratio) * h / size[0], x1 + (j + (b + 0.5) / ratio) * w / size[1]) for a, b in itertools.product(range(ratio), repeat=2)
+                bilinear(x[int(n), c], y1 + (i + (a + 0.5) / ratio) * h / size[0], x1 + (j + (b + 0.5) / ratio) * w / size[1])
+                for a, b in itertools.product(range(ratio), repeat=2)
             ]
             want[k, c, i, j] = np.mean(samples)
     assert_same(ops.roi_align(x, boxes, size, 1.0, ratio, aligned), want.astype(np.float32), rtol=1e-4)
-    assert_same(ops.roi_align(x, boxes[:, 1:], size, 1.0, ratio, aligned, batch_indices=np.array([0, 1, 1])), want.astype(np.float32), rtol=1e-4)
+    assert_same(
+        ops.roi_align(x, boxes[:, 1:], size, 1.0, ratio, aligned, batch_indices=np.array([0, 1, 1])), want.astype(np.float32), rtol=1e-4
+    )
     assert ops.roi_align(x, boxes[:0], size).shape == (0, 2, 3, 2)
 
 
@@ -374,7 +446,10 @@ def gru_reference(x, h, wi, wh, bi, bh):
 
 
 def weights(gates, hidden, size, seed):
-    return [array(s, low=-0.5, high=0.5, seed=seed + k) for k, s in enumerate([(gates * hidden, size), (gates * hidden, hidden), (gates * hidden,), (gates * hidden,)])]
+    return [
+        array(s, low=-0.5, high=0.5, seed=seed + k)
+        for k, s in enumerate([(gates * hidden, size), (gates * hidden, hidden), (gates * hidden,), (gates * hidden,)])
+    ]
 
 
 def test_recurrent_networks():

@@ -178,7 +178,11 @@ FORMS = {
     "Zeros": ([], [(2, 2), "int8"], np.zeros((2, 2), np.int8)),
     "Einsum": (["bij,bkj->bik"], [(X, X)], np.einsum("bij,bkj->bik", X, X)),
     "TopK": ([True], [X, 2], (np.sort(X)[..., ::-1][..., :2], np.argsort(-X)[..., :2])),
-    "LayerNorm": ([2, 2, 1e-5], [X, np.ones(4, np.float32), np.zeros(4, np.float32)], (X - X.mean(-1, keepdims=True)) / np.sqrt(X.var(-1, keepdims=True) + 1e-5)),
+    "LayerNorm": (
+        [2, 2, 1e-5],
+        [X, np.ones(4, np.float32), np.zeros(4, np.float32)],
+        (X - X.mean(-1, keepdims=True)) / np.sqrt(X.var(-1, keepdims=True) + 1e-5),
+    ),
 }
 
 
@@ -199,3 +203,14 @@ def test_class_forms_refuse_what_they_do_not_know():
         ops.Frobnicate  # noqa: B018
     assert repr(ops.Concat(axis=1)) == "Concat(axis=1)"
     assert {"ReLU", "relu"} <= set(dir(ops))
+
+
+def test_the_stub_names_what_there_is():
+    stub = (ROOT / "python/msvm/ops/__init__.pyi").read_text()
+    named = {
+        m.split(" as ")[-1].strip()
+        for line in re.findall(r"import \(([^)]*)\)|import ([^(\n]*)$", stub, re.M)
+        for m in "".join(line).split(",")
+        if m.strip()
+    }
+    assert named - {"Any"} == set(ops.__all__)

@@ -9,7 +9,14 @@ from ops.oracle import FLOATS, INTS, array, assert_same
 import msvm
 from msvm import ops
 
-CASES = [((), [None]), ((5,), [None, 0, -1]), ((2, 3), [None, 0, 1, (0, 1)]), ((2, 3, 5), [None, 1, (0, 2), (-1, 0), (0, 1, 2)]), ((1, 1), [None, 0]), ((13, 17), [0, 1])]
+CASES = [
+    ((), [None]),
+    ((5,), [None, 0, -1]),
+    ((2, 3), [None, 0, 1, (0, 1)]),
+    ((2, 3, 5), [None, 1, (0, 2), (-1, 0), (0, 1, 2)]),
+    ((1, 1), [None, 0]),
+    ((13, 17), [0, 1]),
+]
 SUMS = {"i": np.int64, "b": np.int64, "u": np.uint64}
 
 
@@ -23,8 +30,18 @@ def cases():
 def test_sums(name):
     for dtype, (shape, axis, keep) in itertools.product([*FLOATS, *INTS, "bool"], cases()):
         x = array(shape, dtype, 0, 2)
-        want = getattr(np, name)(x.astype(np.float64) if x.dtype.kind == "f" else x, axis=axis, keepdims=keep, dtype=None if x.dtype.kind == "f" else SUMS[x.dtype.kind])
-        assert_same(getattr(ops, name)(x, axis, keep), np.asarray(want).astype(dtype) if x.dtype.kind == "f" else want, what=f"{name} {dtype}{shape} {axis}", rtol=3e-3 if dtype == "float16" else None)
+        want = getattr(np, name)(
+            x.astype(np.float64) if x.dtype.kind == "f" else x,
+            axis=axis,
+            keepdims=keep,
+            dtype=None if x.dtype.kind == "f" else SUMS[x.dtype.kind],
+        )
+        assert_same(
+            getattr(ops, name)(x, axis, keep),
+            np.asarray(want).astype(dtype) if x.dtype.kind == "f" else want,
+            what=f"{name} {dtype}{shape} {axis}",
+            rtol=3e-3 if dtype == "float16" else None,
+        )
     assert_same(ops.sum(np.zeros((0, 3), np.float32), 0), np.zeros(3, np.float32))
     assert_same(ops.prod(np.zeros((0, 3), np.float32), 0), np.ones(3, np.float32))
     assert_same(ops.sum(np.ones(3, np.int8), dtype="int8"), np.int8(3))
@@ -34,8 +51,15 @@ def test_sums(name):
 def test_means(name):
     for dtype, (shape, axis, keep) in itertools.product([*FLOATS, "int32", "uint8", "bool"], cases()):
         x = array(shape, dtype, 0, 5)
-        want = np.asarray(getattr(np, name)(x.astype(np.float64), axis=axis, keepdims=keep)).astype(dtype if dtype in FLOATS else np.float32)
-        assert_same(getattr(ops, name)(x, axis, keepdims=keep), want, what=f"{name} {dtype}{shape} {axis}", rtol=1e-2 if dtype == "float16" else 1e-4)
+        want = np.asarray(getattr(np, name)(x.astype(np.float64), axis=axis, keepdims=keep)).astype(
+            dtype if dtype in FLOATS else np.float32
+        )
+        assert_same(
+            getattr(ops, name)(x, axis, keepdims=keep),
+            want,
+            what=f"{name} {dtype}{shape} {axis}",
+            rtol=1e-2 if dtype == "float16" else 1e-4,
+        )
     x = array((4, 5))
     for ddof in (1, 2):
         assert_same(ops.var(x, 0, ddof), x.var(0, ddof=ddof))
@@ -58,7 +82,9 @@ def test_positions(name):
         for shape, axes in CASES:
             for axis, keep in itertools.product([a for a in axes if not isinstance(a, tuple)], (False, True)):
                 x = array(shape, dtype, 0, 4)
-                assert_same(getattr(ops, name)(x, axis, keep), getattr(np, name)(x, axis=axis, keepdims=keep), what=f"{name} {dtype}{shape} {axis}")
+                assert_same(
+                    getattr(ops, name)(x, axis, keep), getattr(np, name)(x, axis=axis, keepdims=keep), what=f"{name} {dtype}{shape} {axis}"
+                )
 
 
 def test_values_with_positions():
