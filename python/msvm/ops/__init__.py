@@ -95,7 +95,7 @@ __all__ = sorted(_MODULE_OF)
 def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         module = importlib.import_module(f".{_MODULE_OF[name]}", __name__)
-        value = getattr(module, "any_" if name == "any" else name)
+        value = getattr(module, name)
     elif name[:1].isupper():
         from .classes import FORMS
 

@@ -1072,6 +1072,9 @@ from .reduce import (
     amin as amin,
 )
 from .reduce import (
+    any as any,
+)
+from .reduce import (
     argmax as argmax,
 )
 from .reduce import (
