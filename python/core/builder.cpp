@@ -4,7 +4,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include "executable.h"
+#include "gil.h"
 #include "msvm/bytecode/text.h"
+#include "msvm/emit/inline.h"
 
 namespace msvm::python {
 namespace {
@@ -239,6 +242,33 @@ class PyBuilder {
     return fb_.phi({RegKind::kTensor, t});
   }
 
+  /// The program of a file as part of this one. Arguments and results: registers, and sizes where the program has integers.
+  nb::list inline_program(const PyExecutable& program, nb::handle arguments) {
+    if (!program.file) raise(unsupported("a program that came from no file can't be called within another; call the function that it was made of"));
+    std::shared_ptr<const VerifiedModule> callee;
+    {
+      FreeGil free;
+      auto read = program.file->read_again();
+      if (read.ok()) callee = std::move(*read);
+      else failed_ = read.status();
+    }
+    if (!callee) raise(std::exchange(failed_, Status()));
+    const Function& f = callee->module().functions.at(0);
+    std::vector<InlineValue> values;
+    size_t k = 0;
+    for (nb::handle h : arguments) {
+      if (k < f.inputs.size() && f.inputs[k].type.kind == RegKind::kI64) values.push_back({kNoReg, dim(h)});
+      else values.push_back({reg(nb::cast<Reg>(h)), {}});
+      ++k;
+    }
+    nb::list results;
+    for (const InlineValue& v : unwrap(inline_function(fb_, callee->module(), values))) {
+      if (v.dim.valid()) results.append(nb::make_tuple("i64", out(v.dim)));
+      else results.append(nb::make_tuple(kind_name(fb_.type(v.reg).kind), v.reg));
+    }
+    return results;
+  }
+
   PyModule* finish() {
     unwrap(fb_.finish());
     return new PyModule{mb_.take()};
@@ -251,6 +281,7 @@ class PyBuilder {
   FunctionBuilder fb_;
   Emitter emitter_;
   std::shared_ptr<DimContext> dims_;
+  Status failed_;
 };
 
 }  // namespace
@@ -333,6 +364,7 @@ void bind_builder(nb::module_& m) {
       .def("add_phi_dim", [](B& b, Reg phi, BlockId from, nb::handle value) { b.fb().add_phi_input(b.reg(phi), {from, kNoReg, b.dim(value)}); })
       .def("set_debug", [](B& b, const std::string& file, int32_t line, int32_t column, const std::vector<std::string>& origins) { b.fb().set_debug({file, line, column, origins}); })
       .def("set_name", [](B& b, Reg r, const std::string& name) { b.fb().set_name(b.reg(r), name); })
+      .def("inline_program", &B::inline_program)
       .def("finish", &B::finish);
 }
 

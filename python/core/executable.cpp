@@ -1,5 +1,6 @@
 #include "executable.h"
 
+#include <filesystem>
 #include <thread>
 
 #include "builder.h"
@@ -23,7 +24,29 @@ bool profile_new_programs = false;  // guarded by the GIL
 
 Result<Module> read_to_show(const std::string& path) { return path.ends_with(".msasm") ? read_text_module(path, TextLines::kNone) : read_module_file(path); }
 
+PyExecutable* load_file(const nb::bytes& path, Result<Module> (*read)(const std::string&), const nb::dict& options) {
+  auto file = std::make_shared<ProgramFile>(path_of(path), read);
+  PyExecutable* e = load([&] { return file->read(); }, parse_options(options));
+  e->file = std::move(file);
+  return e;
+}
+
 }  // namespace
+
+ProgramFile::ProgramFile(std::string path, Result<Module> (*read)(const std::string&)) : path_(std::move(path)), state_(state()), read_(read) {}
+
+std::string ProgramFile::state() const {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path_, error);
+  const auto time = std::filesystem::last_write_time(path_, error);
+  return error ? std::string() : std::to_string(size) + " " + std::to_string(time.time_since_epoch().count());
+}
+
+Result<std::shared_ptr<const VerifiedModule>> ProgramFile::read_again() const {
+  if (state() != state_) return invalid_argument(path_ + ": the file has changed since the program was loaded; load it again");
+  MSVM_ASSIGN_OR_RETURN(Module module, read());
+  return verify_and_optimize(std::move(module), {.level = 0});
+}
 
 nb::list PyExecutable::names(const std::vector<Param>& list) const {
   nb::list out;
@@ -171,10 +194,10 @@ void bind_executable(nb::module_& m) {
       });
   bind_reports(m, executable);
   m.def(
-      "load", [](const nb::bytes& path, const nb::dict& options) { return load([p = path_of(path)] { return read_any(p); }, parse_options(options)); }, nb::arg("path"), nb::arg("options") = nb::dict(),
+      "load", [](const nb::bytes& path, const nb::dict& options) { return load_file(path, read_any, options); }, nb::arg("path"), nb::arg("options") = nb::dict(),
       "From .msbc or .msasm. Options as in OPTIONS.");
   m.def(
-      "load_onnx", [](const nb::bytes& path, const nb::dict& options) { return load([p = path_of(path)] { return import_onnx_file(p); }, parse_options(options)); }, nb::arg("path"),
+      "load_onnx", [](const nb::bytes& path, const nb::dict& options) { return load_file(path, import_onnx_file, options); }, nb::arg("path"),
       nb::arg("options") = nb::dict());
   m.def(
       "load_module", [](PyModule& module, const nb::dict& options) { return load([&] { return Result<Module>(std::move(module.module)); }, parse_options(options)); }, nb::arg("module"),

@@ -7,6 +7,20 @@
 
 namespace msvm::python {
 
+/// The file that a program came from, to read it again.
+class ProgramFile {
+ public:
+  ProgramFile(std::string path, Result<Module> (*read)(const std::string&));
+  Result<Module> read() const { return read_(path_); }
+  /// As the file was when it was loaded; an error if it has changed since.
+  Result<std::shared_ptr<const VerifiedModule>> read_again() const;
+
+ private:
+  std::string state() const;
+  std::string path_, state_;
+  Result<Module> (*read_)(const std::string&);
+};
+
 class PyExecutable {
  public:
   PyExecutable(std::shared_ptr<Engine> engine, std::shared_ptr<Executable> executable, LoadOptions options = {})
@@ -16,6 +30,8 @@ class PyExecutable {
   Executable& executable() { return *executable_; }
   /// What it was loaded with.
   const LoadOptions& options() const { return options_; }
+  /// Null if it came from no file.
+  std::shared_ptr<const ProgramFile> file;
   const Function& function() const { return executable_->function(); }
   nb::list names(const std::vector<Param>& list) const;
   nb::list types(const std::vector<Param>& list) const;

@@ -14,9 +14,9 @@ from ._core import DTYPES, DType, Mutable, Tensor, __version__, from_dlpack, fro
 from ._errors import Error, FileError, InputError, LimitError, UnsupportedError, VerificationError
 from ._jit import JitFunction, jit
 from ._methods import install
-from .frontend.values import SymTensor
 from ._mutable import Symbol, mutable, symbolic_add, symbolic_floordiv, symbolic_mul, symbolic_sub
 from ._program import Program, disassemble, load, save
+from .frontend.values import SymTensor
 
 if TYPE_CHECKING:
     from . import vm

@@ -47,20 +47,33 @@ class Program:
         ``feed`` maps each input's name to an array of the declared dtype and rank. Arrays are read in place, read-only and
         strided ones too; those with negative strides, foreign byte order or unaligned elements are copied first. bfloat16 comes
         and goes as its bits in uint16. Returns one numpy array per output, or int, float, bool where the output's type says so;
-        arrays own their memory. Raises ``InputError`` for names, dtypes, ranks and sizes that don't fit.
+        arrays own their memory. If an input is an ``msvm.Tensor``, results are tensors. Raises ``InputError`` for names, dtypes, ranks
+        and sizes that don't fit.
         """
         if not isinstance(feed, Mapping):
             raise InputError(f"run takes a mapping from names to arrays, found {type(feed).__name__}")
         if len(feed) != len(self.inputs) or any(k not in feed for k in self.inputs):
             self._complain_about_names(feed)
-        return self._core.run([self._array(name, feed[name]) for name in self.inputs])
+        results = self._core.run([self._array(name, feed[name]) for name in self.inputs])
+        if any(isinstance(v, _core.Tensor) for v in feed.values()):
+            return [_core.Tensor(v) if isinstance(v, np.ndarray) else v for v in results]
+        return results
 
     def cancel(self) -> None:
         """End every run of this program that has begun, in whatever thread, with an ``Error``."""
         self._core.cancel()
 
-    def __call__(self, feed: Mapping[str, Any]) -> list[Any]:
-        return self.run(feed)
+    def __call__(self, *inputs: Any) -> list[Any]:
+        """As ``run``, with a mapping, or the inputs in order. In a function under ``@msvm.jit`` it becomes part of that."""
+        return self.run(self.feed(inputs))
+
+    def feed(self, inputs: tuple[Any, ...]) -> Mapping[str, Any]:
+        """The mapping from names that a call with these arguments means."""
+        if len(inputs) == 1 and isinstance(inputs[0], Mapping):
+            return inputs[0]
+        if len(inputs) != len(self.inputs):
+            raise InputError(f"the program takes the inputs {', '.join(self.inputs)}; {len(inputs)} are given")
+        return dict(zip(self.inputs, inputs, strict=True))
 
     def profile(self, on: bool | None = None) -> list[dict[str, Any]]:
         """Per instruction: text, runs, nanoseconds, kernel. ``profile(True)`` starts counting, ``profile(False)`` ends it."""
