@@ -30,4 +30,4 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
 def arguments(function: Callable[..., Any], values: Sequence[Any]) -> inspect.BoundArguments:
     """Values by parameter, as a dispatcher's signature rebuilds them, for a call of the function."""
     signature = _signature(function)
-    return inspect.BoundArguments(signature, dict(zip(signature.parameters, values, strict=True)))  # type: ignore[arg-type]
+    return inspect.BoundArguments(signature, dict(zip(signature.parameters, values, strict=True)))

@@ -9,8 +9,8 @@ from typing import Any
 from .. import _core
 from .._errors import UnsupportedError
 from .build import Build, making
-from .declared import Declared
 from .captures import Captures, Source
+from .declared import Declared
 from .interpret import Interpreter
 from .join import Dead, Key, Restart, Variant
 from .program import Kind, Results, input_value
@@ -23,7 +23,7 @@ TRIES = 400
 class Compiled:
     """A program, and what has to be known to call it."""
 
-    def __init__(self, module: _core.Module, tree: Any, captures: Captures, reports: list[Callable[[], Any]]) -> None:
+    def __init__(self, module: _core.Module, tree: Any, captures: Captures, reports: list[Callable[..., Any]]) -> None:
         self.module = module
         self.tree = tree
         """How results come back (see ``program.Results``)."""

@@ -85,7 +85,7 @@ class Interpreter(Expressions, Calls):
         """Depth of branches and loops that are decided when the program runs."""
         self.argument_regs: set[int] = set()
         """Tensors that callers still hold."""
-        self.reports: list[Callable[[], Any]] = []
+        self.reports: list[Callable[..., Any]] = []
         self.node: Any = None
         self._frame_count = 0
 

@@ -74,8 +74,7 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, float):
         return a.hex() == b.hex()
     if isinstance(a, int | str | bytes | slice | range | complex):
-        equal: bool = a == b
-        return equal
+        return bool(a == b)
     if isinstance(a, tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     return False
@@ -349,7 +348,9 @@ class Header:
     def _closed_content(self, number: int, begin: Any, end: Any) -> str | None:
         if isinstance(begin, Unbound):
             return None
-        if isinstance(begin, SymList) or (type(begin) is list and (isinstance(end, SymList) or (type(end) is list and len(end) > len(begin)))):
+        if isinstance(begin, SymList) or (
+            type(begin) is list and (isinstance(end, SymList) or (type(end) is list and len(end) > len(begin)))
+        ):
             return self._closed_list(number, begin, end)
         if type(begin) is list and type(end) is list and len(begin) == len(end):
             return next((p for k in range(len(begin)) if (p := self._closed(("heap", number, k), "an element", begin[k], end[k]))), None)
