@@ -78,6 +78,7 @@ def _attempt(
         if declared is not None:
             leaves = [v if (own := declared.leaf(k)) is None else own for k, v in enumerate(leaves)]
         it = Interpreter(build, captures, loops)
+        it.named_regs = {v.reg for v in [*leaves, *captures.tensors()] if isinstance(v, SymTensor)}
         it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
         arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
         code = function.__code__

@@ -235,6 +235,10 @@ class Expressions(Base):
         if isinstance(owner, Ref):
             if isinstance(index, Symbolic):
                 self.unsupported("an index into a list or dict that is known only when the program runs")
+            if owner.frozen:
+                self.unsupported(
+                    f"an assignment into a {owner.kind.__name__} that is one of several, by the way that was taken; copy it first"
+                )
             content = self.state.content(owner)
             if isinstance(content, Unbound):
                 self.unsupported(content.why)
