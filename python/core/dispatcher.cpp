@@ -391,10 +391,11 @@ PyObject* signature(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
   });
 }
 
-/// Python classes on top of this one keep the quick way to be called, unless they say how they are called.
+/// Python classes on top of this one keep the quick ways to be called, unless they say how they are called.
 PyObject* init_subclass(PyObject* type, PyObject*, PyObject*) {
   auto* t = reinterpret_cast<PyTypeObject*>(type);
   if (t->tp_call == PyVectorcall_Call) t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  if (t->tp_descr_get == get) t->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
   Py_RETURN_NONE;
 }
 

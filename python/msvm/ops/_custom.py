@@ -65,7 +65,7 @@ def custom(name: str, shape_fn: Callable[..., Specs], kernel: Any, *, pure: bool
             _core.register_operator(full, _runner(full, kernel), pure, replace)
         else:
             raise InputError(f"{full}: the kernel is a callable, a ctypes function or a capsule, found {type(kernel).__name__}")
-        op = Op(_body(full, shape_fn, pure), (), ())
+        op = Op(_body(full, shape_fn, pure), ("inputs",), ("attributes",))
         _known[full] = (shape_fn, kernel, pure, op)
     return op
 

@@ -129,12 +129,17 @@ def position(i: Any, n: Any, axis: int) -> Any:
     elif known("lt", i, 0):
         place = n + i
     else:
-        place = select(i < 0, n + i, i)
+        place = select(i < 0, _wrapped(i, n), i)
     if not known("ge", place, 0):
         require(place >= 0, message, IndexError)
     if not known("lt", place, n):
         require(place < n, message, IndexError)
     return place
+
+
+def _wrapped(b: Any, n: Any) -> Any:
+    """n + b for a negative b; both ways of a selection are computed, so a large b must not overflow."""
+    return n + minimum(b, 0)
 
 
 def bound(b: Any, n: Any) -> Any:
@@ -149,7 +154,7 @@ def bound(b: Any, n: Any) -> Any:
         wrapped = n + b
         return wrapped if known("ge", wrapped, 0) else maximum(wrapped, 0)
     inside = b if known("le", b, n) else minimum(b, n)
-    return select(b < 0, maximum(n + b, 0), inside)
+    return select(b < 0, maximum(_wrapped(b, n), 0), inside)
 
 
 def _backward_bound(b: Any, n: Any) -> Any:
@@ -162,7 +167,7 @@ def _backward_bound(b: Any, n: Any) -> Any:
         return minimum(b, n - 1)
     if known("lt", b, 0):
         return maximum(n + b, -1)
-    return select(b < 0, maximum(n + b, -1), minimum(b, n - 1))
+    return select(b < 0, maximum(_wrapped(b, n), -1), minimum(b, n - 1))
 
 
 def _bound_value(b: Any, what: str) -> Any:

@@ -146,7 +146,7 @@ def t(input: Any) -> Any:
     x = as_tensor(input)
     if x.ndim > 2:
         raise InputError(f"t: expected rank 2 or less, found {x.ndim}; use swapaxes or permute")
-    return permuted(x, reversed(range(x.ndim)))  # type: ignore[arg-type]
+    return permuted(x, list(reversed(range(x.ndim))))
 
 
 @op(static=("axis",))
