@@ -53,7 +53,7 @@ detector (float[N, 3, H, W] images) => (float[N, A, 4] boxes, float[N, A] scores
 
 
 def detector() -> onnx.ModelProto:
-    """Images [N, 3, H, W] with H and W multiples of 32 to boxes [N, A, 4] (x1, y1, x2, y2 in pixels) and scores [N, A], one box per 32x32 cell."""
+    """Images [N, 3, H, W] with H and W multiples of 32 to boxes [N, A, 4] (x1, y1, x2, y2) and scores [N, A], one box per 32x32 cell."""
     rng = np.random.default_rng(6)
     model = parser.parse_model(_DETECTOR)
     for k, (n, c, size) in enumerate(((8, 3, 4), (16, 8, 8), (5, 16, 1)), 1):

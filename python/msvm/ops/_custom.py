@@ -16,6 +16,8 @@ from ..frontend.build import current
 from ..frontend.values import DTYPE, SymInt, SymTensor, as_tensor, dim_of
 from ._op import Op
 
+_C_FUNCTION: type = type(ctypes.CFUNCTYPE(None)()).__mro__[1]
+
 
 class TensorSpec(NamedTuple):
     """What a shape function is told of a tensor, and what it gives for an output."""
@@ -72,7 +74,7 @@ def custom(name: str, shape_fn: Callable[..., Specs], kernel: Any, *, pure: bool
 
 def _address(kernel: Any) -> int | None:
     """Of a C function."""
-    if isinstance(kernel, ctypes._CFuncPtr):
+    if isinstance(kernel, _C_FUNCTION):
         return ctypes.cast(kernel, ctypes.c_void_p).value or 0
     if type(kernel).__name__ == "PyCapsule":
         api = ctypes.pythonapi
