@@ -6,7 +6,7 @@ from pathlib import Path
 
 import page_models
 import pytest
-from pages import DOCS, run_page
+from pages import DOCS, run_page, shown
 
 import msvm as ms
 
@@ -17,7 +17,7 @@ NEEDS = {"from_torch": ("torch", "onnxscript")}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_page(page, tmp_path, monkeypatch):
+def test_page(page, tmp_path, monkeypatch, capsys):
     for package in NEEDS.get(page.stem, ()):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} isn't installed")
@@ -29,6 +29,8 @@ def test_page(page, tmp_path, monkeypatch):
     finally:
         ms.set_context(**dict.fromkeys(ms.get_context(), None))
     assert ms.get_context() == context
+    printed = capsys.readouterr().out.replace(f"{tmp_path}/", "").splitlines()
+    assert [line for line in shown(page) if line not in printed] == []
 
 
 def test_the_table_has_every_page():
