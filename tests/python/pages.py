@@ -5,6 +5,7 @@ import runpy
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+_TEXT = re.compile(r"^```\n(.*?)^```", re.S | re.M)
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
 
 
@@ -18,6 +19,11 @@ def run_page(page: Path, folder: Path) -> dict:
         first = text.count("\n", 0, block.start(1))
         code = block[1].splitlines()
         lines[first : first + len(code)] = code
-    path = folder / f"{page.stem}_md.py"
+    path = folder / page.name
     path.write_text("\n".join(lines), encoding="utf-8")
     return runpy.run_path(str(path))
+
+
+def shown(page: Path) -> list[str]:
+    """The lines that the page says its code prints: those of the blocks without a language."""
+    return [line for block in _TEXT.findall(_BLOCK.sub("", page.read_text(encoding="utf-8"))) for line in block.splitlines()]
