@@ -1,7 +1,5 @@
 #include "custom.h"
 
-#include <set>
-
 #include "dtypes.h"
 #include "msvm/kernels/c_kernel.h"
 #include "msvm/kernels/copy.h"
@@ -14,32 +12,17 @@ namespace {
 
 constexpr int kMostOutputs = 32, kMostArgs = 64;
 
-/// Python objects that C++ holds for programs; dropped when Python ends, before what they need goes. Used under the GIL.
+/// A Python object that C++ holds for programs.
 class Held {
  public:
-  explicit Held(nb::object o) : object_(std::move(o)) { all().insert(this); }
-  ~Held() {
-    if (interpreter_ends()) {
-      (void)object_.release();
-      return;
-    }
-    HoldGil gil;
-    all().erase(this);
-    object_.reset();
-  }
+  explicit Held(nb::object o) : object_(o.release().ptr()) {}
+  ~Held() { drop_reference(object_); }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
-  nb::handle get() const { return object_; }  // null once Python ends
-  static void drop_all() {
-    for (Held* h : all()) nb::object(std::move(h->object_)).reset();
-  }
+  PyObject* get() const { return object_; }
 
  private:
-  static std::set<Held*>& all() {
-    static std::set<Held*>& s = *new std::set<Held*>;
-    return s;
-  }
-  nb::object object_;
+  PyObject* const object_;
 };
 
 nb::object attribute_out(const AttrValue& v) {
@@ -104,7 +87,6 @@ class PyKernel final : public OperatorKernel {
   Status run(KernelCall& call) const override {
     HoldGil gil;
     const std::string name(call.op.name);
-    if (!run_.get()) return {StatusCode::kCancelled, name + ": Python ends"};
     try {
       Views views;
       Status s = run(call, views, name);
@@ -119,7 +101,7 @@ class PyKernel final : public OperatorKernel {
   }
   bool same(const OperatorKernel& other) const override {
     const auto* k = dynamic_cast<const PyKernel*>(&other);
-    return k && k->run_.get().is(run_.get());
+    return k && k->run_.get() == run_.get();
   }
 
  private:
@@ -138,7 +120,7 @@ class PyKernel final : public OperatorKernel {
     nb::object found;
     {
       nb::tuple all = nb::make_tuple(std::move(inputs), std::move(args), std::move(attrs), std::move(outs), std::move(dtypes));
-      PyObject* result = call_python(run_.get().ptr(), all.ptr(), nullptr);
+      PyObject* result = call_python(run_.get(), all.ptr(), nullptr);
       if (!result) return end_run_with_python_error(name);
       found = nb::steal(result);
     }
@@ -219,7 +201,6 @@ Status print_to_python(const PrintCall& call) {
 }  // namespace
 
 void bind_custom(nb::module_& m) {
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { Held::drop_all(); }));
   m.def(
       "register_operator", [](const std::string& name, nb::callable run, bool pure, bool replace) { add(name, std::make_shared<PyKernel>(std::move(run)), pure, replace); }, nb::arg("name"), nb::arg("run"),
       nb::arg("pure") = true, nb::arg("replace") = false);

@@ -1,6 +1,7 @@
 #include "reports.h"
 
 #include "builder.h"
+#include "gil.h"
 #include "msvm/jit/compile/find_compiler.h"
 #include "msvm/jit/disk/build_id.h"
 #include "msvm/jit/disk/disk_cache.h"
@@ -210,7 +211,7 @@ void make_code(PyExecutable& e, const nb::dict& sizes, const nb::dict& ranges, i
   const auto r = ranges_in(ranges);
   Status status;
   {
-    nb::gil_scoped_release release;
+    FreeGil free;
     status = e.executable().make_code(s, r, function);
   }
   unwrap(status);
@@ -231,7 +232,7 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
       .def("jit_view", [](PyExecutable& e) {
         JitView view;
         {
-          nb::gil_scoped_release release;  // the JIT thread may hold its lock for a while
+          FreeGil free;  // the JIT thread may hold its lock for a while
           view = e.executable().jit_view();
         }
         return view_dict(view);
@@ -243,7 +244,7 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
       .def("options", [](PyExecutable& e) { return options_dict(e.options()); })
       .def("remake_code", [](PyExecutable& e) { e.executable().remake_code(); })
       .def("warm_up", [](PyExecutable& e) {
-        nb::gil_scoped_release release;
+        FreeGil free;
         e.executable().warm_up();
       })
       .def("make_code", &make_code, nb::arg("sizes"), nb::arg("ranges") = nb::dict(), nb::arg("function") = 0)

@@ -1,6 +1,9 @@
 #include "run.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "msvm/base/ticks.h"
 
 namespace msvm::python {
 namespace {
@@ -26,8 +29,7 @@ class HostRun final : public RunControl {
  public:
   HostRun() : outer_(t_run) {
     t_run = this;
-    static const int64_t between = ticks_of(kLookNs);
-    if (on_main_thread()) next_look_ = ticks() + between;
+    if (on_main_thread()) look_from(0);
   }
   ~HostRun() override {  // with the GIL
     t_run = outer_;
@@ -56,21 +58,22 @@ class HostRun final : public RunControl {
   }
 
  protected:
-  bool look() override {
+  int64_t look() override {
+    static const int64_t least = ticks_of(kLookNs), most = ticks_of(kMostLookNs);
     const int64_t asked = ticks();
+    if (!std::exchange(begun_, true)) return asked + least;  // short runs don't ask for the GIL
     HoldGil gil;
     const int64_t waited = ticks() - asked;
     if (PyErr_CheckSignals() != 0) {
       keep_exception();
       stop();
     }
-    static const int64_t least = ticks_of(kLookNs), most = ticks_of(kMostLookNs);
-    next_look_ = ticks() + std::clamp(waited * kWaitShare, least, most);
-    return stopped();
+    return ticks() + std::clamp(waited * kWaitShare, least, most);
   }
 
  private:
   HostRun* const outer_;
+  bool begun_ = false;
   PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;
 };
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 import types
 import warnings
 import weakref
@@ -13,7 +14,7 @@ from typing import Any
 from . import _context, _core, _registry
 from ._errors import InputError, UnsupportedError
 from ._mutable import Symbol
-from ._parameters import parameters_of
+from ._parameters import arguments, parameters_of
 from .frontend.program import sources
 
 BURN_LIMIT = 8
@@ -34,6 +35,7 @@ class JitFunction(_core.Dispatcher):
         _context.options_for("jit", options)
         self._declared = _Declared(function, options.get("input_signature"))
         self._programs: list[_Program] = []
+        self._lock = threading.RLock()
         _functions.add(self)
         self._follow_mode()
         _registry.add(self)
@@ -41,6 +43,17 @@ class JitFunction(_core.Dispatcher):
     # --- making programs --------------------------------------------------------------------------------------------------
 
     def _miss(self, signature: Any) -> _core.Entry:
+        if self._lock.acquire(blocking=False):
+            try:
+                return self._compile(signature)
+            finally:
+                self._lock.release()
+        with self._lock:  # another thread compiles: perhaps just this
+            bound = arguments(self.__msvm_function__, signature.args)
+            found = self.find_entry(*bound.args, **bound.kwargs)
+            return found if found is not None else self._compile(signature)
+
+    def _compile(self, signature: Any) -> _core.Entry:
         from .frontend.compile import compile_function
 
         shapes = self._declared.check(signature)

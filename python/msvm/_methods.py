@@ -178,9 +178,9 @@ def _item(self: Any, *index: Any) -> Any:
 
 
 def _namespace(self: Any, /, *, api_version: str | None = None) -> Any:
-    from . import array_api  # type: ignore[attr-defined]
+    import importlib
 
-    return array_api.namespace(api_version)
+    return importlib.import_module("msvm.array_api").namespace(api_version)
 
 
 def _methods() -> dict[str, Any]:

@@ -134,6 +134,8 @@ def warmup(f: Any, shapes: Any = None) -> None:
             raise InputError(f"warmup: {len(given)} shapes are given, but the inputs are {', '.join(executables[0].input_names())}")
         for e in fitting:
             named = given if isinstance(given, Mapping) else dict(zip(e.input_names(), given, strict=True))
+            if unknown := [str(name) for name in named if name not in e.input_names()]:
+                raise InputError(f"warmup: there is no input {', '.join(unknown)}; the inputs are {', '.join(e.input_names())}")
             e.make_code({str(name): [int(n) for n in shape] for name, shape in named.items()})
 
 

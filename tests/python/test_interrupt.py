@@ -51,16 +51,16 @@ def loop(op="Relu"):
     b.set_block(end)
     b.output("y", "tensor", F32, shape)
     b.ret([b.copy(y)])
-    return _core.load_module(b.finish(), opt=0)
+    return _core.load_module(b.finish(), {"opt": 0})
 
-def product(jit_level=0):
+def product(jit_level="O0"):
     b = _core.Builder("test")
     x = b.input("x", F32, [b.symbol("n"), b.symbol("k")])
     y = b.input("y", F32, [b.type(x)[2][1], b.symbol("m")])
     (z,) = b.call("MatMul", [x, y], [], {}, [True])
     b.output("z", "tensor", F32, b.type(z)[2])
     b.ret([z])
-    return _core.load_module(b.finish(), jit_level=jit_level)
+    return _core.load_module(b.finish(), {"jit_level": jit_level})
 """
 exec(LOOPS)
 
@@ -157,7 +157,7 @@ def test_handlers_raise_what_they_want():
 
 
 def test_within_a_kernel():
-    from msvm.ops._custom import custom
+    from msvm.ops import custom
 
     custom("test_interrupt.sleep", lambda x: x, lambda x: (time.sleep(30), x)[1])
     b = _core.Builder("test")
@@ -180,7 +180,7 @@ ENDINGS = {
     "in many short runs": "f = loop()\ndef run():\n  while True: f.run([np.asarray(3), np.ones(8, np.float32)])",
     "in a large product": "f = product()\nx = np.ones((3000, 3000), np.float32)\ndef run():\n  while True: f.run([x, x])",
     "in a kernel of Python": """
-from msvm.ops._custom import custom
+from msvm.ops import custom
 def kernel(x):
     for _ in range(10): x + x
     return x

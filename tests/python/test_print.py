@@ -24,7 +24,7 @@ def printing(template, dtype=F32, shape=None, *, repeat=1, opt=1, sizes=True):
         assert b.call("msvm.Print", [x], [n] if sizes else [], {"format": template}, []) == []
     b.output("y", "tensor", dtype, [n] if shape is None else shape)
     b.ret([b.copy(x)])
-    return _core.load_module(b.finish(), opt=opt)
+    return _core.load_module(b.finish(), {"opt": opt})
 
 
 @pytest.mark.parametrize("opt", [0, 1])
@@ -125,7 +125,7 @@ def test_order_and_loops(opt, capsys):
     b.call("msvm.Print", [y], [], {"format": "end {0}\n"}, [])
     b.output("y", "tensor", F32, shape)
     b.ret([b.copy(y)])
-    f = _core.load_module(b.finish(), opt=opt)
+    f = _core.load_module(b.finish(), {"opt": opt})
     for _ in range(3):
         f.run([np.asarray(3), np.asarray([1, -2], np.float32)])
         assert capsys.readouterr().out == "begin 3\neven 0 [0. 2.]\nodd 1 [0. 2.]\neven 2 [0. 2.]\nend [-0. -2.]\n"

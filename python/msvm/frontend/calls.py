@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._errors import InputError
+from .._parameters import signature_of
 from .._program import Program
 from .base import Base
 from .builtin_calls import BUILTINS, MATH, container_method
@@ -204,11 +205,6 @@ def _contains_symbolic(v: Any) -> bool:
     if isinstance(v, slice):
         return _contains_symbolic([v.start, v.stop, v.step])
     return isinstance(v, tuple | list | set) and any(map(_contains_symbolic, v))
-
-
-@functools.lru_cache(maxsize=4096)
-def signature_of(function: Any) -> inspect.Signature:
-    return inspect.signature(function, follow_wrapped=False)
 
 
 def _is_keywords(function: Any, name: str) -> bool:

@@ -50,6 +50,10 @@ class Captures:
         self._parameters = {}
         self._values = {key: input_value(build, kind, name, self._shapes.get(key)) for key, (_, kind, name) in self.sources.items()}
 
+    def tensors(self) -> list[Any]:
+        """What stands for the implicit inputs in the program that is being made."""
+        return list(self._values.values())
+
     def inputs(self) -> list[Source]:
         return [source for source, _, _ in self.sources.values()]
 

@@ -9,8 +9,8 @@ from typing import Any
 from .. import _core
 from .._errors import UnsupportedError
 from .build import Build, making
-from .declared import Declared
 from .captures import Captures, Source
+from .declared import Declared
 from .interpret import Interpreter
 from .join import Dead, Key, Restart, Variant
 from .program import Kind, Results, input_value
@@ -23,7 +23,7 @@ TRIES = 400
 class Compiled:
     """A program, and what has to be known to call it."""
 
-    def __init__(self, module: _core.Module, tree: Any, captures: Captures, reports: list[Callable[[], Any]]) -> None:
+    def __init__(self, module: _core.Module, tree: Any, captures: Captures, reports: list[Callable[..., Any]]) -> None:
         self.module = module
         self.tree = tree
         """How results come back (see ``program.Results``)."""
@@ -78,6 +78,7 @@ def _attempt(
         if declared is not None:
             leaves = [v if (own := declared.leaf(k)) is None else own for k, v in enumerate(leaves)]
         it = Interpreter(build, captures, loops)
+        it.named_regs = {v.reg for v in [*leaves, *captures.tensors()] if isinstance(v, SymTensor)}
         it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
         arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
         code = function.__code__

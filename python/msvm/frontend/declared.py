@@ -57,7 +57,9 @@ class Declared:
         self.free: list[Any] = []
         shapes: list[Any] = []
         for k, kind in enumerate(self.kinds):
-            shapes.append(None if kind[0] != "tensor" else self.shape_of(self.signature.leaves[k] if self.given[k] is None else self.given[k]))
+            shapes.append(
+                None if kind[0] != "tensor" else self.shape_of(self.signature.leaves[k] if self.given[k] is None else self.given[k])
+            )
         for m in self.mutables.values():
             if isinstance(m.value, int) and not isinstance(m.value, bool):
                 self.dim(m)

@@ -12,7 +12,7 @@ from typing import Any
 
 _NAMES = {
     "_index": "getitem setitem",
-    "_custom": "custom",
+    "_custom": "TensorSpec custom",
     "elementwise": """
         abs absolute acos acosh add addcdiv addcmul addn arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
         bit_cast bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor cast cbrt ceil clamp clip copysign

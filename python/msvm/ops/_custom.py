@@ -16,6 +16,8 @@ from ..frontend.build import current
 from ..frontend.values import DTYPE, SymInt, SymTensor, as_tensor, dim_of
 from ._op import Op
 
+_C_FUNCTION: type = type(ctypes.CFUNCTYPE(None)()).__mro__[1]
+
 
 class TensorSpec(NamedTuple):
     """What a shape function is told of a tensor, and what it gives for an output."""
@@ -65,14 +67,14 @@ def custom(name: str, shape_fn: Callable[..., Specs], kernel: Any, *, pure: bool
             _core.register_operator(full, _runner(full, kernel), pure, replace)
         else:
             raise InputError(f"{full}: the kernel is a callable, a ctypes function or a capsule, found {type(kernel).__name__}")
-        op = Op(_body(full, shape_fn, pure), (), ())
+        op = Op(_body(full, shape_fn, pure), ("inputs",), ("attributes",))
         _known[full] = (shape_fn, kernel, pure, op)
     return op
 
 
 def _address(kernel: Any) -> int | None:
     """Of a C function."""
-    if isinstance(kernel, ctypes._CFuncPtr):
+    if isinstance(kernel, _C_FUNCTION):
         return ctypes.cast(kernel, ctypes.c_void_p).value or 0
     if type(kernel).__name__ == "PyCapsule":
         api = ctypes.pythonapi

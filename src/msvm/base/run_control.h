@@ -3,8 +3,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "msvm/base/ticks.h"
-
 namespace msvm {
 
 class RunControl {
@@ -20,8 +18,8 @@ class RunControl {
   /// For the thread that runs, wherever it can stop: asks the host where that is due.
   bool should_stop() {
     if (stopped()) return true;
-    if (ticks() < next_look_) [[likely]] return false;
-    return look();
+    if (--polls_ > 0) [[likely]] return false;
+    return look_at_clock();
   }
   /// For threads that work for a run: those that aren't its own don't ask the host.
   bool should_leave() { return this == current() ? should_stop() : stopped(); }
@@ -41,14 +39,23 @@ class RunControl {
   };
 
  protected:
-  /// Asks the host, and says when to look again; true: stop.
-  virtual bool look() {
-    next_look_ = INT64_MAX;
-    return stopped();
+  /// look() is called from `first` on, at the first poll after that.
+  void look_from(int64_t first) {
+    polls_ = 1;
+    next_look_ = first;
   }
-  int64_t next_look_ = INT64_MAX;  // in ticks
+  /// Asks the host, and gives when to look again, in ticks.
+  virtual int64_t look() { return INT64_MAX; }
 
  private:
+  static constexpr int64_t kNever = INT64_MAX / 2;
+  static constexpr int64_t kQuick = 1 << 17;  // some 50 us
+  static constexpr int64_t kPolls = 8;        // where they come quickly, the clock is read at each eighth
+
+  bool look_at_clock();
+
+  // Of the thread that runs.
+  int64_t polls_ = kNever, next_look_ = INT64_MAX, last_ = 0;
   std::atomic<bool> stopped_{false};
 };
 

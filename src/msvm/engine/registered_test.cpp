@@ -308,13 +308,13 @@ TEST(RunControlTest, StopsOneRunAndNoOther) {
 /// Stops at the n-th look.
 class Looks final : public RunControl {
  public:
-  explicit Looks(int last) : last_(last) { next_look_ = 0; }
+  explicit Looks(int last) : last_(last) { look_from(0); }
   int looks = 0;
 
  protected:
-  bool look() override {
+  int64_t look() override {
     if (++looks == last_) stop();
-    return stopped();
+    return 0;
   }
 
  private:

@@ -89,10 +89,11 @@ void gemm_batch(const VectorKernels& v, WorkerPool& workers, int64_t count, int6
   int64_t panels = std::clamp<int64_t>(static_cast<int64_t>(kChunkWork / panel_work), 1, all_panels);
   int64_t row_chunks = ceil_div(m, rows), col_chunks = ceil_div(all_panels, panels), chunks = row_chunks * col_chunks;
   double chunk_ns = panel_work * static_cast<double>(panels) / 40.0;
+  RunControl* control = RunControl::current();
   stoppable_for(workers, count * chunks, grain_for(count * chunks, chunk_ns), [&](int64_t begin, int64_t end) {
     int64_t current = -1;
     Gemm g;
-    for (int64_t i = begin; i < end; ++i) {
+    for (int64_t i = begin; i < end && !(control && control->should_leave()); ++i) {
       if (i / chunks != current) {
         current = i / chunks;
         g = problem(current);

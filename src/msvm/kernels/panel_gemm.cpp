@@ -99,10 +99,11 @@ Status gemm_batch(KernelCall& call, const GemmKernels& g, int64_t count, int64_t
   const bool rows_inner = k * n > m * k;  // neighbouring chunks share what is larger
   const double chunk_ns = panel_ns * static_cast<double>(std::min(chunk_panels, panels));
   const int64_t grain = grain_for(count * chunks, chunk_ns), others = (call.workers.threads() - 1) * grain;
+  RunControl* control = RunControl::current();
   auto body = [&](int64_t begin, int64_t end, std::byte* scratch) {
     int64_t current = -1;
     PanelGemm p;
-    for (int64_t i = begin; i < end; ++i) {
+    for (int64_t i = begin; i < end && !(control && control->should_leave()); ++i) {
       if (i / chunks != current) {
         current = i / chunks;
         p = problem(current);

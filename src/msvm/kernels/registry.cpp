@@ -24,7 +24,7 @@ struct Registry {
 };
 
 const Registry& registry() {
-  static const Registry r;
+  static const Registry& r = *new Registry;  // threads may run programs while the process ends
   return r;
 }
 

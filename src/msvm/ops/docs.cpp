@@ -63,7 +63,7 @@ std::string dtypes(const OpSchema& op) {
     if (done[i]) continue;
     const InputSpec& in = op.inputs[i];
     std::string names(in.name);
-    bool shared = op.variadic && i + 1 == op.inputs.size();
+    bool shared = op.variadic && i + 1 == op.inputs.size() && in.group;
     if (in.group)
       for (size_t k = i + 1; k < op.inputs.size(); ++k)
         if (op.inputs[k].group == in.group && op.inputs[k].dtypes == in.dtypes) {

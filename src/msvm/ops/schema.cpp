@@ -17,7 +17,7 @@ namespace {
 class Registry {
  public:
   static const Registry& get() {
-    static const Registry registry;
+    static const Registry& registry = *new Registry;  // threads may run programs while the process ends
     return registry;
   }
   const OpSchema* find(std::string_view name) const {

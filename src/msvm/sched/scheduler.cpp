@@ -21,9 +21,9 @@ constexpr size_t kRemembered = 8;  // shapes a call site remembers
 
 using KernelsByOp = std::unordered_map<std::string_view, std::vector<const KernelInfo*>>;
 const KernelsByOp& kernels_by_op() {
-  static const KernelsByOp map = [] {
-    KernelsByOp m;
-    for (const KernelInfo& k : all_kernels()) m[k.op].push_back(&k);
+  static const KernelsByOp& map = *[] {
+    auto* m = new KernelsByOp;  // threads may run programs while the process ends
+    for (const KernelInfo& k : all_kernels()) (*m)[k.op].push_back(&k);
     return m;
   }();
   return map;
