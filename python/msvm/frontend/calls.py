@@ -55,8 +55,10 @@ class Calls(Base):
         if inner is not None:
             return self.call(inner, args, kwargs)
         if isinstance(function, types.MethodType):
-            if trusted(function.__func__.__module__) and not _construct(function):
-                return self.trusted_call(function, args, kwargs)
+            if trusted(function.__func__.__module__):
+                if not _of_cell(function):
+                    return self.trusted_call(function, args, kwargs)
+                return self.inline(function.__func__, [function.__self__, *args], kwargs)
             return self.call(function.__func__, [function.__self__, *args], kwargs)
         if isinstance(function, types.FunctionType):
             if report := getattr(function, "__msvm_report__", None):
@@ -190,8 +192,9 @@ class Calls(Base):
 _PURE = ("numpy", "math", "operator", "functools", "itertools", "builtins", "cmath", "fractions", "decimal", "typing", "_operator")
 
 
-def _construct(method: types.MethodType) -> bool:
-    return method.__func__.__name__ == "construct"
+def _of_cell(method: types.MethodType) -> bool:
+    """Whether a method is of a cell: its parameters are seen only where its source is read."""
+    return isinstance(getattr(type(method.__self__), "construct", None), types.FunctionType)
 
 
 def _contains_symbolic(v: Any) -> bool:

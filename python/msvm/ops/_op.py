@@ -52,6 +52,9 @@ class Op(_core.Dispatcher):
         options = {**_context.options_of_engine(), "opt": 0, "jit_level": "O0", "name": self.__name__}
         return _core.Entry(_core.load_module(module, options), sources(signature.kinds), [], tree)
 
+    def __reduce__(self) -> str:
+        return self.__name__
+
     def __repr__(self) -> str:
         return f"<msvm operator {self.__name__}>"
 

@@ -18,7 +18,7 @@ from ._promote import as_dtype, floating, tensor
 from ._shape import as_size, as_sizes
 
 _lock = threading.Lock()
-_keys = {"seed": 0, "draws": 0}
+_keys = {"seed": 0, "draws": 0, "starts": 0}
 
 
 def set_seed(seed: int) -> None:
@@ -26,7 +26,7 @@ def set_seed(seed: int) -> None:
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64:
         raise InputError(f"a seed is an int from 0 to 2**64 - 1, found {seed!r}")
     with _lock:
-        _keys.update(seed=seed, draws=0)
+        _keys.update(seed=seed, draws=0, starts=_keys["starts"] + 1)
 
 
 def key(seed: int) -> Any:

@@ -1,0 +1,142 @@
+"""Recurrent networks of several layers, one or both ways. Parameters are named and laid out as torch's and MindSpore's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import ops
+from .._errors import InputError
+from .cell import Cell
+from .initializer import Uniform, initializer
+from .parameter import Parameter
+
+
+class _Recurrent(Cell):
+    """Parameters of layer k: weight_ih_lk [gates * hidden, in], weight_hh_lk [gates * hidden, hidden], bias_ih_lk, bias_hh_lk.
+
+    Those that read backwards have ``_reverse`` behind the name.
+    """
+
+    gates = 1
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        has_bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__()
+        if num_layers < 1:
+            raise InputError(f"{type(self).__name__}: num_layers is {num_layers}; at least 1 is possible")
+        self.input_size, self.hidden_size, self.num_layers, self.has_bias = input_size, hidden_size, num_layers, has_bias
+        self.batch_first, self.dropout, self.bidirectional = batch_first, dropout, bidirectional
+        self.directions = 2 if bidirectional else 1
+        bound = Uniform(1 / math.sqrt(hidden_size)) if hidden_size else "zeros"
+        rows = self.gates * hidden_size
+        for k in range(num_layers):
+            for suffix in self._suffixes():
+                size = input_size if k == 0 else hidden_size * self.directions
+                setattr(self, f"weight_ih_l{k}{suffix}", Parameter(initializer(bound, (rows, size), dtype)))
+                setattr(self, f"weight_hh_l{k}{suffix}", Parameter(initializer(bound, (rows, hidden_size), dtype)))
+                if has_bias:
+                    setattr(self, f"bias_ih_l{k}{suffix}", Parameter(initializer(bound, (rows,), dtype)))
+                    setattr(self, f"bias_hh_l{k}{suffix}", Parameter(initializer(bound, (rows,), dtype)))
+
+    def _suffixes(self) -> tuple[str, ...]:
+        return ("", "_reverse") if self.bidirectional else ("",)
+
+    def weights(self, k: int) -> list[Any]:
+        """weight_ih, weight_hh, bias_ih and bias_hh of a layer: one parameter each, or a pair where it reads both ways."""
+        found: list[Any] = []
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+            if name.startswith("bias") and not self.has_bias:
+                found.append(None)
+            elif self.bidirectional:
+                found.append((getattr(self, f"{name}_l{k}"), getattr(self, f"{name}_l{k}_reverse")))
+            else:
+                found.append(getattr(self, f"{name}_l{k}"))
+        return found
+
+    def states(self, h: Any, k: int) -> Any:
+        """The part of a state [layers * directions, batch, hidden] that belongs to a layer; None of None."""
+        if h is None:
+            return None
+        return h[k * self.directions : (k + 1) * self.directions]
+
+    def extend_repr(self) -> str:
+        """Its sizes."""
+        layers = f"num_layers={self.num_layers}, bidirectional={self.bidirectional}"
+        return f"input_size={self.input_size}, hidden_size={self.hidden_size}, {layers}"
+
+
+class LSTM(_Recurrent):
+    """Long short-term memory, gates i, f, g, o.
+
+    ``cell(x, (h, c), seq_length)``: x [length, batch, in] or with ``batch_first`` [batch, length, in]; states [layers * directions, batch,
+    hidden], zeros if absent; how much of each sequence counts. Result: (output [length, batch, directions * hidden], (h, c)).
+    """
+
+    gates = 4
+
+    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+        """(output, (h, c)) of the last layer, and of all layers."""
+        h0, c0 = (None, None) if hx is None else hx
+        hs = []
+        cs = []
+        for k in range(self.num_layers):
+            w_ih, w_hh, b_ih, b_hh = self.weights(k)
+            state = None if hx is None else (self.states(h0, k), self.states(c0, k))
+            x, (h, c) = ops.lstm(x, state, w_ih, w_hh, b_ih, b_hh, sequence_lens=seq_length, batch_first=self.batch_first)
+            hs.append(h)
+            cs.append(c)
+        return x, (ops.cat(hs, 0), ops.cat(cs, 0))
+
+
+class GRU(_Recurrent):
+    """Gated recurrent unit, gates r, z, n. Called as ``LSTM`` with one state; result: (output, h)."""
+
+    gates = 3
+
+    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+        """(output, h) of the last layer, and of all layers."""
+        hs = []
+        for k in range(self.num_layers):
+            w_ih, w_hh, b_ih, b_hh = self.weights(k)
+            x, h = ops.gru(x, self.states(hx, k), w_ih, w_hh, b_ih, b_hh, sequence_lens=seq_length, batch_first=self.batch_first)
+            hs.append(h)
+        return x, ops.cat(hs, 0)
+
+
+class RNN(_Recurrent):
+    """h = f(x W^T + h R^T + b), f = tanh or relu. Called as ``LSTM`` with one state; result: (output, h)."""
+
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", **more: Any) -> None:
+        super().__init__(input_size, hidden_size, num_layers, **more)
+        if nonlinearity not in ("tanh", "relu"):
+            raise InputError(f"RNN: nonlinearity is 'tanh' or 'relu', found {nonlinearity!r}")
+        self.nonlinearity = nonlinearity
+
+    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+        """(output, h) of the last layer, and of all layers."""
+        hs = []
+        for k in range(self.num_layers):
+            w_ih, w_hh, b_ih, b_hh = self.weights(k)
+            x, h = ops.rnn(
+                x,
+                self.states(hx, k),
+                w_ih,
+                w_hh,
+                b_ih,
+                b_hh,
+                nonlinearity=self.nonlinearity,
+                sequence_lens=seq_length,
+                batch_first=self.batch_first,
+            )
+            hs.append(h)
+        return x, ops.cat(hs, 0)
