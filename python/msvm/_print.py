@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-
 _NUMBERS = ("float64", "int64", "bool")
 
 

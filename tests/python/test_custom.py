@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from msvm.ops import TensorSpec, custom
 
 import msvm
 from msvm import _core
+from msvm.ops import TensorSpec, custom
 
 DTYPE = {d.name: d for d in _core.DTYPES}
 F32, I64 = DTYPE["float32"], DTYPE["int64"]

@@ -27,6 +27,8 @@ class TensorSpec(NamedTuple):
 
 Specs = TensorSpec | tuple[Sequence[Any], Any] | Sequence[Any]
 
+_C_FUNCTION = ctypes.CFUNCTYPE(None).__bases__[0]  # the base of all of them
+
 _known: dict[str, tuple[Any, Any, bool, Op]] = {}
 _lock = threading.Lock()
 
@@ -72,7 +74,7 @@ def custom(name: str, shape_fn: Callable[..., Specs], kernel: Any, *, pure: bool
 
 def _address(kernel: Any) -> int | None:
     """Of a C function."""
-    if isinstance(kernel, ctypes._CFuncPtr):
+    if isinstance(kernel, _C_FUNCTION):
         return ctypes.cast(kernel, ctypes.c_void_p).value or 0
     if type(kernel).__name__ == "PyCapsule":
         api = ctypes.pythonapi
