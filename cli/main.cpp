@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   using namespace msvm::cli;
   CLI::App app{"MSVM runs tensor programs whose shapes are known only at run time."};
-  app.set_version_flag("--version", "msvm 0.1.0 (format 1.0)");
+  app.set_version_flag("--version", "msvm " MSVM_VERSION " (format 1.0)");
   app.require_subcommand(1);
   app.footer("Each command has --help with an example.\nExit codes: 0 done, 1 the program or its input is wrong, 2 usage, 3 reading or writing failed.");
   int exit_code = kDone;

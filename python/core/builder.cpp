@@ -327,6 +327,7 @@ void bind_builder(nb::module_& m) {
         return b.fb().narrow(r, t);
       })
       .def("call_declared", &B::call_declared)
+      .def("identity", [](B& b, Reg r) { return b.fb().identity(b.reg(r)); })
       .def("copy", [](B& b, Reg r) { return b.fb().copy(b.reg(r)); })
       .def("slice", [](B& b, Reg r, const std::vector<int64_t>& axes, nb::handle from, nb::handle to, const std::vector<int64_t>& steps) { return b.fb().slice(b.reg(r), axes, b.dim_list(from), b.dim_list(to), steps); })
       .def("reshape", [](B& b, Reg r, nb::handle shape) { return b.fb().reshape(b.reg(r), b.dim_list(shape)); })

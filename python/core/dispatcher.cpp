@@ -189,13 +189,30 @@ nb::object compile_miss(Dispatcher& d, Scratch& s) {
   }
 }
 
-[[noreturn]] void raise_failure(Dispatcher& d, const nb::object& entry, const Status& status) {
-  if (d.on_error.is_none()) raise(status);
+/// "in f, called with f32[2, 3], 5": of the program's inputs.
+std::string call_text(const Dispatcher& d, const Scratch& s) {
+  std::string text = "  in " + d.parameters.function + ", called with ";
+  for (size_t k = 0; k < s.inputs.size(); ++k) {
+    if (k) text += ", ";
+    if (auto* t = std::get_if<TensorValue>(&s.inputs[k])) text += to_string(t->meta);
+    else if (auto* i = std::get_if<int64_t>(&s.inputs[k])) text += std::to_string(*i);
+    else if (auto* f = std::get_if<double>(&s.inputs[k])) text += std::to_string(*f);
+    else text += std::get<bool>(s.inputs[k]) ? "True" : "False";
+  }
+  return s.inputs.empty() ? "  in " + d.parameters.function : text;
+}
+
+[[noreturn]] void raise_failure(Dispatcher& d, Scratch& s, const nb::object& entry, const Status& status) {
   nb::object error;
   try {
     raise(status);
   } catch (nb::python_error& e) {
     error = nb::borrow(e.value());
+  }
+  error.attr("add_note")(text(call_text(d, s)));
+  if (d.on_error.is_none()) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    throw nb::python_error();
   }
   nb::object other = d.on_error(error, entry);
   if (!other.is_none()) error = other;
@@ -220,7 +237,7 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* k
     nb::object entry = find_or_compile(d, s);
     PyEntry& e = *nb::inst_ptr<PyEntry>(entry);
     const Status status = run_without_gil(nb::inst_ptr<PyExecutable>(e.executable)->executable(), s.inputs, s.results);
-    if (!status.ok()) raise_failure(d, entry, status);
+    if (!status.ok()) raise_failure(d, s, entry, status);
     return e.give_outputs(s).release().ptr();
   });
 }
@@ -391,10 +408,11 @@ PyObject* signature(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
   });
 }
 
-/// Python classes on top of this one keep the quick way to be called, unless they say how they are called.
+/// Python classes on top of this one keep the quick ways to be called, unless they say how they are called.
 PyObject* init_subclass(PyObject* type, PyObject*, PyObject*) {
   auto* t = reinterpret_cast<PyTypeObject*>(type);
   if (t->tp_call == PyVectorcall_Call) t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  if (t->tp_descr_get == get) t->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
   Py_RETURN_NONE;
 }
 

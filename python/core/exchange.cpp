@@ -69,9 +69,8 @@ template <class M> void release_managed(Storage* s) {
   auto* m = static_cast<M*>(s->owner);
   // Deleters of others may need the GIL.
   if (m->deleter && !interpreter_ends()) {
-    const PyGILState_STATE state = PyGILState_Ensure();
+    HoldGil hold;
     m->deleter(m);
-    PyGILState_Release(state);
   }
   delete s;
 }

@@ -14,7 +14,7 @@
 NB_MODULE(_core, m) {
   using namespace msvm::python;
   nanobind::set_leak_warnings(false);  // dtypes and caches live as long as the process
-  m.attr("__version__") = "0.1.0";
+  m.attr("__version__") = MSVM_VERSION;
   bind_dtypes(m);
   bind_options(m);
   bind_executable(m);

@@ -132,7 +132,8 @@ int64_t int_in(const At& o, handle v) {
 }
 
 double float_in(const At& o, handle v) {
-  if (PyBool_Check(v.ptr()) || !(PyFloat_Check(v.ptr()) || PyIndex_Check(v.ptr()))) bad(o, v);
+  const PyNumberMethods* as_number = Py_TYPE(v.ptr())->tp_as_number;  // numpy's scalars, too
+  if (PyBool_Check(v.ptr()) || !(PyIndex_Check(v.ptr()) || (as_number && as_number->nb_float))) bad(o, v);
   const double d = PyFloat_AsDouble(v.ptr());
   if (PyErr_Occurred()) {
     PyErr_Clear();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 import types
 import warnings
 import weakref
@@ -13,7 +14,7 @@ from typing import Any
 from . import _context, _core, _registry
 from ._errors import InputError, UnsupportedError
 from ._mutable import Symbol
-from ._parameters import parameters_of
+from ._parameters import arguments, parameters_of
 from .frontend.program import sources
 
 BURN_LIMIT = 8
@@ -34,6 +35,7 @@ class JitFunction(_core.Dispatcher):
         _context.options_for("jit", options)
         self._declared = _Declared(function, options.get("input_signature"))
         self._programs: list[_Program] = []
+        self._lock = threading.RLock()
         _functions.add(self)
         self._follow_mode()
         _registry.add(self)
@@ -41,6 +43,17 @@ class JitFunction(_core.Dispatcher):
     # --- making programs --------------------------------------------------------------------------------------------------
 
     def _miss(self, signature: Any) -> _core.Entry:
+        if self._lock.acquire(blocking=False):
+            try:
+                return self._compile(signature)
+            finally:
+                self._lock.release()
+        with self._lock:  # another thread compiles: perhaps just this
+            bound = arguments(self.__msvm_function__, signature.args)
+            found = self.find_entry(*bound.args, **bound.kwargs)
+            return found if found is not None else self._compile(signature)
+
+    def _compile(self, signature: Any) -> _core.Entry:
         from .frontend.compile import compile_function
 
         shapes = self._declared.check(signature)
@@ -99,13 +112,15 @@ class JitFunction(_core.Dispatcher):
 
     def scd_analysis(self, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
         """Declared SCD for these arguments (those of the latest new signature, without any): a row for each tensor."""
+        declared: dict[int, Any] = {}
         if args or kwargs:
-            signature = self.signature(*args, **kwargs)
+            signature = self.signature(*[stand_in(a, declared) for a in args], **{k: stand_in(v, declared) for k, v in kwargs.items()})
         elif self._programs:
             signature = self._programs[-1].signature
         else:
             raise InputError(f"{self.__qualname__}: give arguments; they decide what is analysed")
-        return declared_scd(self.__msvm_function__, signature, self._declared)
+        given = [declared.get(id(leaf)) for leaf in signature.leaves] if declared else self._declared.given or ()
+        return declared_scd(self.__msvm_function__, signature, given)
 
     def clear(self) -> None:
         """Forget all programs; the next call makes one anew."""
@@ -200,39 +215,25 @@ def declared_shapes(kinds: Any, given: Any, build: Any) -> list[Any]:
     return shapes
 
 
-def declared_scd(function: Any, signature: Any, declared: _Declared) -> list[dict[str, Any]]:
-    """SCD of the function as callers declared its arguments: sizes of arrays are constants, mutables are symbols, None is anything."""
+def declared_scd(function: Any, signature: Any, given: Any) -> list[dict[str, Any]]:
+    """SCD of the function as callers declared its arguments. ``given``: declared tensors by leaf, None where there is none."""
     from .frontend.compile import compile_function
-    from .frontend.values import CapturedInt
+    from .frontend.declared import BINDER, Declared
 
-    names = signature.names
-    kinds: list[Any] = []
-    for kind, name in zip(signature.kinds, names, strict=True):
-        kinds.append(("const", CapturedInt(kind[1], name)) if kind[0] == "const" and type(kind[1]) is int else kind)
-
-    def symbols(build: Any) -> list[Any]:
-        shapes = declared_shapes(kinds, declared.given or (), build)
-        shapes += [None] * (len(kinds) - len(shapes))
-        named: dict[str, Any] = {}
-        for k, kind in enumerate(kinds):
-            if kind[0] != "tensor" or shapes[k] is not None:
-                continue
-            leaf = signature.leaves[k]
-            axis_symbols = getattr(leaf, "symbols", None) or (None,) * kind[2]
-            shapes[k] = [_axis(build, named, s, d) for s, d in zip(axis_symbols, leaf.shape, strict=True)]
-        return shapes
-
-    compiled = compile_function(function, kinds, names, rebuilder(signature), symbols=symbols, captured_ints=True)
-    return _core.declared_scd(compiled.module)
+    declared = Declared(function, signature, [*given, *[None] * (len(signature.kinds) - len(given))])
+    compiled = compile_function(function, declared.kinds, signature.names, rebuilder(signature), declared=declared)
+    return [row for row in _core.declared_scd(compiled.module) if row["name"] != BINDER]
 
 
-def _axis(build: Any, named: dict[str, Any], symbol: Any, size: int) -> Any:
-    if symbol is None:
-        return int(size)
-    name = str(symbol)
-    if name not in named:
-        named[name] = build.core.symbol(build.fresh_symbol_name(name))
-    return named[name]
+def stand_in(v: Any, declared: dict[int, Any]) -> Any:
+    """A tensor of the dtype and rank of a declared one, so that there is a signature."""
+    if isinstance(v, _core.Tensor) and v.is_declared:
+        import numpy as np
+
+        t = _core.Tensor(np.zeros((1,) * len(v.shape), v.dtype.numpy if v.dtype.name != "bfloat16" else np.uint16))
+        declared[id(t)] = v
+        return t
+    return v
 
 
 def jit(function: Any = None, /, **options: Any) -> Any:

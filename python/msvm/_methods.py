@@ -12,30 +12,24 @@ from .frontend.values import Symbolic, SymTensor, read
 
 _OPERANDS = (int, float, Symbolic, _core.Tensor, np.ndarray, np.generic, _core.Mutable, list, tuple)
 
-_BINARY: dict[str, Callable[..., Any]] = {
-    "add": ops.add,
-    "sub": ops.sub,
-    "mul": ops.mul,
-    "truediv": ops.div,
-    "floordiv": ops.floor_divide,
-    "mod": ops.remainder,
-    "pow": ops.pow,
-    "matmul": ops.matmul,
-    "and": ops.bitwise_and,
-    "or": ops.bitwise_or,
-    "xor": ops.bitwise_xor,
-    "lshift": ops.bitwise_left_shift,
-    "rshift": ops.bitwise_right_shift,
+_BINARY = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "matmul": "matmul",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
 }
-_COMPARISONS: dict[str, Callable[..., Any]] = {
-    "eq": ops.equal,
-    "ne": ops.not_equal,
-    "lt": ops.less,
-    "le": ops.less_equal,
-    "gt": ops.greater,
-    "ge": ops.greater_equal,
-}
-_UNARY: dict[str, Callable[..., Any]] = {"neg": ops.neg, "pos": ops.identity, "abs": ops.abs, "invert": ops.bitwise_not}
+_COMPARISONS = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
+_UNARY = {"neg": "neg", "pos": "identity", "abs": "abs", "invert": "bitwise_not"}
+_RENAMED = {"view": "reshape", "view_as": "reshape_as", "repeat": "tile", "copy": "deepcopy", "clone": "deepcopy"}
 
 _SAME = """
 abs absolute acos acosh add addcdiv addcmul addmm all amax amin any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin
@@ -61,34 +55,54 @@ xlogy
 """Methods that are the function of that name with the tensor as first argument."""
 
 
-def _operator(function: Callable[..., Any]) -> Callable[..., Any]:
+class _Later:
+    """An operator that is imported at its first call."""
+
+    __slots__ = ("call", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.call: Callable[..., Any] = self._find
+
+    def _find(self, *args: Any, **kwargs: Any) -> Any:
+        self.call = getattr(ops, self.name)
+        return self.call(*args, **kwargs)
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    later = _Later(name)
+
     def method(self: Any, other: Any) -> Any:
-        return function(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+        return later.call(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
     return method
 
 
-def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+def _reflected(name: str) -> Callable[..., Any]:
+    later = _Later(name)
+
     def method(self: Any, other: Any) -> Any:
-        return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+        return later.call(other, self) if isinstance(other, _OPERANDS) else NotImplemented
 
     return method
 
 
-def _first(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a function; both take the same arguments."""
+def _first(name: str) -> Callable[..., Any]:
+    """A method of the function of that name; both take the same arguments."""
+    later = _Later(name)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
+        return later.call(self, *args, **kwargs)
 
+    method.__doc__ = f"``msvm.ops.{name}`` with this tensor as its first argument."
     return method
 
 
-def _extreme(values: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:
+def _extreme(values: str, both: str) -> Callable[..., Any]:
     def method(
         self: Any, axis: Any = None, keepdims: bool = False, *, return_indices: bool = False, dim: Any = None, keepdim: bool = False
     ) -> Any:
-        function = both if return_indices else values
+        function = getattr(ops, both if return_indices else values)
         return function(self, axis, keepdims, dim=dim, keepdim=keepdim)
 
     return method
@@ -117,11 +131,6 @@ def _where(self: Any, condition: Any, other: Any) -> Any:
     return ops.where(condition, self, other)
 
 
-def _view_as(self: Any, other: Any) -> Any:
-    """The same elements under the shape of ``other``."""
-    return ops.reshape_as(self, other)
-
-
 def _itself(self: Any) -> Any:
     """The tensor."""
     return self
@@ -137,9 +146,9 @@ def _numel(self: Any) -> Any:
     return self.size
 
 
-def _new(function: Callable[..., Any]) -> Callable[..., Any]:
+def _new(name: str) -> Callable[..., Any]:
     def method(self: Any, *size: Any, dtype: Any = None) -> Any:
-        return function(*size, dtype=self.dtype if dtype is None else dtype)
+        return getattr(ops, name)(*size, dtype=self.dtype if dtype is None else dtype)
 
     return method
 
@@ -169,41 +178,37 @@ def _item(self: Any, *index: Any) -> Any:
 
 
 def _namespace(self: Any, /, *, api_version: str | None = None) -> Any:
-    from . import array_api  # type: ignore[attr-defined]
+    import importlib
 
-    return array_api.namespace(api_version)
+    return importlib.import_module("msvm.array_api").namespace(api_version)
 
 
 def _methods() -> dict[str, Any]:
     """All of them, by name."""
-    table: dict[str, Any] = {name: _first(getattr(ops, name)) for name in _SAME.split()}
+    table: dict[str, Any] = {name: _first(name) for name in _SAME.split()}
     table.update((f"__{name}__", _operator(f)) for name, f in {**_BINARY, **_COMPARISONS}.items())
     table.update((f"__r{name}__", _reflected(f)) for name, f in _BINARY.items())
     table.update((f"__{name}__", _first(f)) for name, f in _UNARY.items())
+    table.update((name, _first(f)) for name, f in _RENAMED.items())
     table.update((name, _to(dtype)) for name, dtype in _CASTS.items())
     table.update(
-        max=_extreme(ops.amax, ops.max),
-        min=_extreme(ops.amin, ops.min),
+        max=_extreme("amax", "max"),
+        min=_extreme("amin", "min"),
         astype=_astype,
         to=_to_dtype,
         cast=_to_dtype,
         where=_where,
-        view=_first(ops.reshape),
-        view_as=_view_as,
-        repeat=_first(ops.tile),
-        copy=_first(ops.deepcopy),
-        clone=_first(ops.deepcopy),
         contiguous=_itself,
         detach=_itself,
         cpu=_itself,
         dim=_dim,
         numel=_numel,
         nelement=_numel,
-        new_zeros=_new(ops.zeros),
-        new_ones=_new(ops.ones),
+        new_zeros=_new("zeros"),
+        new_ones=_new("ones"),
         new_full=_new_full,
-        T=property(_first(ops.permute)),
-        mT=property(_first(ops.matrix_transpose)),
+        T=property(_first("permute")),
+        mT=property(_first("matrix_transpose")),
         __getitem__=_getitem,
         __divmod__=_divmod,
         __hash__=object.__hash__,
@@ -237,9 +242,8 @@ def install(cls: type) -> None:
         if callable(method) and not name.startswith("__"):
             method.__name__ = method.__qualname__ = name
         setattr(cls, name, method)
-    if issubclass(cls, Symbolic):
-        cls.item = _item  # type: ignore[attr-defined]
-    else:
-        cls.__iter__ = _iterate  # type: ignore[attr-defined]
-        cls.__setitem__ = _set_item  # type: ignore[attr-defined]
-        cls.__array_priority__ = 1000  # type: ignore[attr-defined]
+    more: dict[str, Any] = (
+        {"item": _item} if issubclass(cls, Symbolic) else {"__iter__": _iterate, "__setitem__": _set_item, "__array_priority__": 1000}
+    )
+    for name, value in more.items():
+        setattr(cls, name, value)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+_signatures: weakref.WeakKeyDictionary[Any, inspect.Signature] = weakref.WeakKeyDictionary()
 
-@functools.lru_cache(maxsize=4096)
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(function)
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Of the function itself, not of what it wraps."""
+    found = _signatures.get(function)
+    if found is None:
+        found = _signatures[function] = inspect.signature(function, follow_wrapped=False)
+    return found
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
     """A function's parameters, as a dispatcher wants them."""
-    p = _signature(function).parameters.values()
+    p = signature_of(function).parameters.values()
     kinds = [x.kind for x in p]
     return {
         "parameters": [x.name for x in p],
@@ -29,5 +34,5 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 def arguments(function: Callable[..., Any], values: Sequence[Any]) -> inspect.BoundArguments:
     """Values by parameter, as a dispatcher's signature rebuilds them, for a call of the function."""
-    signature = _signature(function)
-    return inspect.BoundArguments(signature, dict(zip(signature.parameters, values, strict=True)))  # type: ignore[arg-type]
+    signature = signature_of(function)
+    return inspect.BoundArguments(signature, dict(zip(signature.parameters, values, strict=True)))

@@ -64,7 +64,7 @@ class Program:
         self._core.cancel()
 
     def __call__(self, *inputs: Any) -> list[Any]:
-        """As ``run``, with a mapping, or the inputs in order. In a function under ``@msvm.jit`` the program becomes part of that function's."""
+        """As ``run``, with a mapping, or the inputs in order. In a function under ``@msvm.jit`` it becomes part of that."""
         return self.run(self.feed(inputs))
 
     def feed(self, inputs: tuple[Any, ...]) -> Mapping[str, Any]:

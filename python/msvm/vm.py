@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +134,8 @@ def warmup(f: Any, shapes: Any = None) -> None:
             raise InputError(f"warmup: {len(given)} shapes are given, but the inputs are {', '.join(executables[0].input_names())}")
         for e in fitting:
             named = given if isinstance(given, Mapping) else dict(zip(e.input_names(), given, strict=True))
+            if unknown := [str(name) for name in named if name not in e.input_names()]:
+                raise InputError(f"warmup: there is no input {', '.join(unknown)}; the inputs are {', '.join(e.input_names())}")
             e.make_code({str(name): [int(n) for n in shape] for name, shape in named.items()})
 
 
@@ -199,3 +201,21 @@ def bc_trace_to_csv(log: None = None, out: str | os.PathLike[str] | None = None)
         return write_csv(_registry.executables(), out if out is not None else f"msvm_trace_{os.getpid()}.csv")
     except OSError as e:
         raise FileError(f"{os.fspath(out) if out is not None else '.'}: {e.strerror}") from e
+
+
+def _as_statement(report: Callable[..., Any]) -> Callable[..., Any]:
+    """In a compiled function, a report as a statement: made at the first call of each signature, about that function."""
+
+    def at_first_call(function: Any, signature: Any, /, *args: Any, **kwargs: Any) -> None:
+        if not args and "f" not in kwargs:
+            args = (function, *signature.args) if report in (scd_analysis, print_scd_analysis, explain) else (function,)
+        found = report(*args, **kwargs)
+        if found is not None:
+            print(found)
+
+    report.__msvm_report__ = at_first_call  # type: ignore[attr-defined]
+    return report
+
+
+for _report in (explain, get_avg_compile_time, get_jit_hit_rate, jit_info, print_scd_analysis, scd_analysis):
+    _as_statement(_report)

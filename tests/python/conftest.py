@@ -8,19 +8,10 @@ sys.path.append(str(ROOT / "build/release/python"))
 
 
 @pytest.fixture(autouse=True)
-def nothing_leaks(request):
-    """After every test the tensors are as many as before; compiled functions and eager operators may keep plans and scratch."""
-    import gc
+def nothing_leaks():
+    """After every test the tensors are as many as before."""
+    from leaks import tensors_in_use
 
-    import msvm
-
-    gc.collect()
-
-    def tensors() -> int:
-        owners = msvm.memory_stats()["by_owner"]
-        return owners["interpreter"] + owners["results"]
-
-    before = tensors()
+    before = tensors_in_use()
     yield
-    gc.collect()
-    assert tensors() == before
+    assert tensors_in_use() == before

@@ -29,5 +29,6 @@ def test_c_example(tmp_path):
     (source,) = blocks("c")
     (tmp_path / "k.c").write_text('#include "msvm/kernels/operator_c.h"\n' + source)
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    options = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", f"-I{ROOT / 'src'}"]
-    subprocess.run([compiler, *options, "-c", tmp_path / "k.c", "-o", tmp_path / "k.o"], check=True, timeout=60)
+    command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+    command += [f"-I{ROOT / 'src'}", "-c", tmp_path / "k.c", "-o", tmp_path / "k.o"]
+    subprocess.run(command, check=True, timeout=60)

@@ -1,9 +1,10 @@
-"""docs/python.md: its examples run."""
+"""docs/python.md, tensors.md, options.md, reports.md: their examples run; the stub says what is there."""
 
 import ast
 import re
 from pathlib import Path
 
+import pytest
 from programs import relu_add
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/python.md"
@@ -18,6 +19,38 @@ def test_examples(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     assert "OP_CALL msvm.Pointwise" in capsys.readouterr().out
+
+
+def test_examples_of_tensors():
+    page = PAGE.with_name("tensors.md")
+    names: dict = {}
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    assert len(blocks) == 4
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", ["options.md", "reports.md"])
+def test_examples_of(page, tmp_path, monkeypatch, capsys):
+    import msvm
+
+    monkeypatch.chdir(tmp_path)
+    Path("model.onnx").write_bytes(relu_add().SerializeToString())
+    names: dict = {}
+    try:
+        for block in re.findall(r"```python\n(.*?)```", (PAGE.parent / page).read_text(), re.S):
+            exec(compile(block, page, "exec"), names)
+    finally:
+        msvm.set_context(**dict.fromkeys(msvm.get_context()))
+    if page == "reports.md":
+        assert "Tensor x: SCD=0.5 (dims: [symbolic:N, 4])" in capsys.readouterr().out
+
+
+def test_every_report_is_there():
+    import msvm
+
+    text = (PAGE.parent / "reports.md").read_text()
+    assert [n for n in msvm.vm.__all__ if f"`{n}(" not in text] == []
 
 
 def test_every_name_is_there():
@@ -36,11 +69,15 @@ def test_the_stub_names_what_is_there():
 
     stub = ast.parse((PAGE.parents[1] / "python/msvm/_core.pyi").read_text())
     functions = {d.name for d in stub.body if isinstance(d, ast.FunctionDef)}
-    classes = {d.name: {f.name for f in d.body if isinstance(f, ast.FunctionDef)} for d in stub.body if isinstance(d, ast.ClassDef)}
+    classes = {
+        d.name: {f.name if isinstance(f, ast.FunctionDef) else f.target.id for f in d.body if hasattr(f, "name") or hasattr(f, "target")}
+        for d in stub.body
+        if isinstance(d, ast.ClassDef)
+    }
     data = {d.target.id for d in stub.body if isinstance(d, ast.AnnAssign)}
     assert functions | set(classes) | public(data) == public(vars(_core))
     for name, methods in classes.items():
         there = vars(getattr(_core, name))
-        assert [m for m in methods if not (m in there or hasattr(object, m) or m == "__getattr__")] == [], name
+        assert [m for m in methods if not (hasattr(getattr(_core, name), m) or m == "__getattr__")] == [], name
         if "__getattr__" not in methods:
             assert public(methods) == public(there), name

@@ -379,6 +379,11 @@ def container_method(it: Any, owner: Any, name: str, args: list[Any], kwargs: di
     content = it.state.content(owner)
     if isinstance(content, Unbound):
         it.unsupported(content.why)
+    if isinstance(owner, Ref) and owner.frozen and name in _CHANGING.get(owner.kind, ()):
+        it.unsupported(
+            f"{name}() of a {owner.kind.__name__} that is one of several, by the way that was taken; make a copy "
+            f"with {owner.kind.__name__}() and change that"
+        )
     if isinstance(content, SymList):
         if name != "append":
             it.unsupported(f"{name}() of a list that a loop makes; append, index, loop over it, or stack it with msvm.ops.stack")

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._errors import InputError
+from .._parameters import signature_of
+from .._program import Program
 from .base import Base
 from .builtin_calls import BUILTINS, MATH, container_method
 from .captures import TENSOR, trusted
@@ -17,7 +20,7 @@ from .expressions import BoundMethod, Closure
 from .join import is_tensor
 from .source import source_of
 from .state import Ref
-from .values import Symbolic, SymTensor
+from .values import Symbolic, SymBool, SymTensor, as_tensor, dim_of, integer
 
 
 class Calls(Base):
@@ -43,6 +46,8 @@ class Calls(Base):
             return container_method(self, function.owner, function.name, args, kwargs)
         if isinstance(function, functools.partial):
             return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs})
+        if isinstance(function, Program) or (isinstance(function, types.MethodType) and isinstance(function.__self__, Program)):
+            return self.call_program(function, args, kwargs)
         body = getattr(function, "body", None)
         if body is not None and trusted(type(function).__module__):
             return self.library(body, args, kwargs)
@@ -112,11 +117,38 @@ class Calls(Base):
             self.unsupported(f"a call of {module}.{name}, which can't be compiled")
         return self.owned(function(*plain, **named))
 
+    def call_program(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A loaded program becomes part of this one."""
+        program, name = (function, "__call__") if isinstance(function, Program) else (function.__self__, function.__name__)
+        if name not in ("__call__", "run"):
+            self.unsupported(f"the method {name} of a program in a compiled function")
+        if kwargs:
+            raise TypeError(f"a program takes no argument {next(iter(kwargs))!r}; give a mapping of its inputs")
+        feed = program.feed(tuple(self.state.plain(a) for a in args))
+        if missing := [n for n in program.inputs if n not in feed]:
+            raise InputError(f"the program takes the inputs {', '.join(program.inputs)}; missing: {', '.join(missing)}")
+        inputs = [self.program_input(program.input_types[n], n, feed[n]) for n in program.inputs]
+        results = []
+        for kind, v in self.core.inline_program(program.executables()[0], inputs):
+            if kind not in ("i64", "bool", "tensor"):
+                self.unsupported(f"a program whose result is of the kind {kind}, in a compiled function; have it return a tensor")
+            results.append(integer(v) if kind == "i64" else SymBool(v) if kind == "bool" else SymTensor(v))
+        return self.made(results)
+
+    def program_input(self, declared: str, name: str, v: Any) -> Any:
+        if declared == "i64":
+            return dim_of(v)
+        if declared == "bool" and isinstance(v, SymBool):
+            return v.reg
+        if declared in ("bool", "f64") or declared.startswith("list"):
+            self.unsupported(f"the input {name} of the program is of the kind {declared}, which can't be given from a compiled function")
+        return as_tensor(v).reg
+
     def report(self, report: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
         """A report as a statement: made at the first call of each signature."""
         plain = [self.state.plain(a) for a in args]
         named = {k: self.state.plain(v) for k, v in kwargs.items()}
-        self.reports.append(functools.partial(report, *plain, **named))
+        self.reports.append(lambda function, signature: report(function, signature, *plain, **named))
 
     def inline(self, function: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
         code = function.__code__
@@ -170,11 +202,6 @@ def _contains_symbolic(v: Any) -> bool:
     if isinstance(v, slice):
         return _contains_symbolic([v.start, v.stop, v.step])
     return isinstance(v, tuple | list | set) and any(map(_contains_symbolic, v))
-
-
-@functools.lru_cache(maxsize=4096)
-def signature_of(function: Any) -> inspect.Signature:
-    return inspect.signature(function, follow_wrapped=False)
 
 
 def _is_keywords(function: Any, name: str) -> bool:

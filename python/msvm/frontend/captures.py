@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _core
 from .build import Build
+from .declared import Declared
 from .join import Restart
 from .program import Kind, input_value
 from .values import DTYPE, CapturedInt, SymTensor, as_tensor
@@ -32,19 +33,26 @@ def trusted(module: str | None) -> bool:
 class Captures:
     """Over all tries of one compilation. Inputs that a try finds late are there from the start in the next one."""
 
-    def __init__(self, captured_ints: bool = False) -> None:
-        self.captured_ints = captured_ints
-        """Plain ints are marked, for the report of shapes."""
+    def __init__(self, declared: Declared | None = None) -> None:
+        self.declared = declared
+        """For the report of shapes: sizes are as callers declared them."""
         self.sources: dict[Any, tuple[Source, Kind, str]] = {}
         self.guards: dict[Any, tuple[Source, Any]] = {}
         self._values: dict[Any, Any] = {}
         self._parameters: dict[int, Any] = {}
+        self._arrays: dict[Any, Any] = {}
+        self._shapes: dict[Any, Any] = {}
 
     def begin(self, build: Build) -> None:
         """Makes the implicit inputs known so far."""
-        self._build = build
+        if self.declared:
+            self._shapes = {key: self.declared.shape_of(v) for key, v in self._arrays.items()}
         self._parameters = {}
-        self._values = {key: input_value(build, kind, name) for key, (_, kind, name) in self.sources.items()}
+        self._values = {key: input_value(build, kind, name, self._shapes.get(key)) for key, (_, kind, name) in self.sources.items()}
+
+    def tensors(self) -> list[Any]:
+        """What stands for the implicit inputs in the program that is being made."""
+        return list(self._values.values())
 
     def inputs(self) -> list[Source]:
         return [source for source, _, _ in self.sources.values()]
@@ -54,13 +62,15 @@ class Captures:
         if isinstance(v, MUTABLE):
             return self._mutable(v, source, name)
         if isinstance(v, np.ndarray) or (isinstance(v, TENSOR) and not is_parameter(v)):
+            if self.declared:
+                self._arrays[_key(source)] = v
             return self._input(source, _tensor_kind(v), name)
         if is_parameter(v):
             return self._parameter(v, source)
         self.guard(source, v)
         if type(v) in (list, tuple, dict, set):
             return self._container(v, name)
-        return CapturedInt(v, name) if self.captured_ints and type(v) is int else v
+        return CapturedInt(v, name) if self.declared and type(v) is int else v
 
     def guard(self, source: Source, expected: Any) -> None:
         if source[0] == "value" or (source[0] == "global" and trusted(source[1].get("__name__"))):
@@ -80,6 +90,8 @@ class Captures:
         if isinstance(value, tuple):
             self.guard(source, v)
             return tuple(self._mutable(x, ("value", x), f"{name}_{k}") if isinstance(x, MUTABLE) else x for k, x in enumerate(v))
+        if self.declared and isinstance(value, int) and not isinstance(value, bool):
+            return self.declared.value(v)
         kind = "bool" if isinstance(value, bool) else "i64" if isinstance(value, int) else "f64"
         return self._input(source, (kind,), name)
 
@@ -100,7 +112,7 @@ class Captures:
                 return self.take(x, ("value", x), at)
             if type(x) in (list, tuple, dict, set):
                 return self._container(x, at)
-            return CapturedInt(x, at) if self.captured_ints and type(x) is int else x
+            return CapturedInt(x, at) if self.declared and type(x) is int else x
 
         new: Any
         if type(v) is dict:

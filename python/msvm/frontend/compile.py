@@ -10,6 +10,7 @@ from .. import _core
 from .._errors import UnsupportedError
 from .build import Build, making
 from .captures import Captures, Source
+from .declared import Declared
 from .interpret import Interpreter
 from .join import Dead, Key, Restart, Variant
 from .program import Kind, Results, input_value
@@ -22,7 +23,7 @@ TRIES = 400
 class Compiled:
     """A program, and what has to be known to call it."""
 
-    def __init__(self, module: _core.Module, tree: Any, captures: Captures, reports: list[Callable[[], Any]]) -> None:
+    def __init__(self, module: _core.Module, tree: Any, captures: Captures, reports: list[Callable[..., Any]]) -> None:
         self.module = module
         self.tree = tree
         """How results come back (see ``program.Results``)."""
@@ -38,18 +39,18 @@ def compile_function(
     names: Sequence[str],
     rebuild: Callable[[list[Any]], dict[str, Any]],
     symbols: Callable[[Build], list[Any]] | None = None,
-    captured_ints: bool = False,
+    declared: Declared | None = None,
 ) -> Compiled:
     """``kinds`` and ``names`` of the leaves of the arguments; ``rebuild`` puts values for the leaves into arguments by parameter.
 
-    ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``captured_ints``: a report is wanted, plain ints are marked.
+    ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``declared``: a report is wanted.
     Raises ``UnsupportedError`` for what can't be compiled, and what Python would raise, with the line.
     """
-    captures = Captures(captured_ints)
+    captures = Captures(declared)
     loops: dict[Any, dict[Key, Variant]] = {}
     for _ in range(TRIES):
         try:
-            return _attempt(function, kinds, names, rebuild, captures, loops, symbols)
+            return _attempt(function, kinds, names, rebuild, captures, loops, symbols, declared)
         except Restart:
             continue
     raise UnsupportedError(f"{function.__qualname__}: the sizes and kinds of values in its loops don't settle")
@@ -63,15 +64,21 @@ def _attempt(
     captures: Captures,
     loops: dict[Any, dict[Key, Variant]],
     symbols: Callable[[Build], list[Any]] | None,
+    declared: Declared | None,
 ) -> Compiled:
     build = Build(function.__name__)
     with making(build):
+        shapes = declared.begin(build) if declared is not None else None
         captures.begin(build)
-        shapes = symbols(build) if symbols is not None else None
+        if symbols is not None:
+            shapes = symbols(build)
         leaves = [
             input_value(build, kind, name, shapes[k] if shapes else None) for k, (kind, name) in enumerate(zip(kinds, names, strict=True))
         ]
+        if declared is not None:
+            leaves = [v if (own := declared.leaf(k)) is None else own for k, v in enumerate(leaves)]
         it = Interpreter(build, captures, loops)
+        it.named_regs = {v.reg for v in [*leaves, *captures.tensors()] if isinstance(v, SymTensor)}
         it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
         arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
         code = function.__code__

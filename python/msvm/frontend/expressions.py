@@ -20,6 +20,7 @@ from .source import Source, stored_names
 from .state import Path, Ref, Unbound
 from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, logical_and, logical_not, logical_or, read
 
+_CONVERSIONS: dict[int, Any] = {115: str, 114: repr, 97: ascii}
 _BINARY: dict[type, Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -79,8 +80,6 @@ class BoundMethod:
     def __init__(self, owner: Any, name: str) -> None:
         self.owner = owner
         self.name = name
-
-
 
 
 class Expressions(Base):
@@ -174,9 +173,9 @@ class Expressions(Base):
         return self.captures.take(v, ("attr", owner, name), name)
 
     def number_attribute(self, owner: Any, name: str) -> Any:
-        if name in ("value", "real", "numerator") and not isinstance(owner, SymBool):
-            return owner
-        self.unsupported(f"the attribute {name} of a number that is known only when the program runs")
+        if name not in ("value", "real", "numerator") or isinstance(owner, SymBool):
+            self.unsupported(f"the attribute {name} of a number that is known only when the program runs")
+        return owner
 
     def ev_Subscript(self, node: ast.Subscript) -> Any:
         return self.get_item(self.eval(node.value), self.eval(node.slice))
@@ -236,6 +235,10 @@ class Expressions(Base):
         if isinstance(owner, Ref):
             if isinstance(index, Symbolic):
                 self.unsupported("an index into a list or dict that is known only when the program runs")
+            if owner.frozen:
+                self.unsupported(
+                    f"an assignment into a {owner.kind.__name__} that is one of several, by the way that was taken; copy it first"
+                )
             content = self.state.content(owner)
             if isinstance(content, Unbound):
                 self.unsupported(content.why)
@@ -518,7 +521,7 @@ class Expressions(Base):
                     parts.append(Part(v, ast.unparse(part.value), chr(part.conversion) if part.conversion > 0 else "", spec))
                     continue
                 if part.conversion > 0:
-                    v = {115: str, 114: repr, 97: ascii}[part.conversion](v)
+                    v = _CONVERSIONS[part.conversion](v)
                 parts.append(format(v, spec))
             else:
                 parts.append(self.eval(part))

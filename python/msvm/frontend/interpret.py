@@ -85,7 +85,8 @@ class Interpreter(Expressions, Calls):
         """Depth of branches and loops that are decided when the program runs."""
         self.argument_regs: set[int] = set()
         """Tensors that callers still hold."""
-        self.reports: list[Callable[[], Any]] = []
+        self.named_regs: set[int] = set()
+        self.reports: list[Callable[..., Any]] = []
         self.node: Any = None
         self._frame_count = 0
 
@@ -257,9 +258,9 @@ class Interpreter(Expressions, Calls):
 
     def assign(self, target: Any, value: Any) -> None:
         if isinstance(target, ast.Name):
-            self.store_name(target.id, value)
             if isinstance(value, SymTensor):
-                self.core.set_name(value.reg, target.id)
+                value = self.named(value, target.id)
+            self.store_name(target.id, value)
         elif isinstance(target, ast.Tuple | ast.List):
             self.unpack(target.elts, value)
         elif isinstance(target, ast.Subscript):
@@ -268,6 +269,17 @@ class Interpreter(Expressions, Calls):
             self.unsupported("an assignment to an attribute: the function would change state outside; return the value instead")
         else:
             self.unsupported(f"an assignment to a {type(target).__name__}")
+
+    def named(self, t: SymTensor, name: str) -> SymTensor:
+        """The first name stays; in the report of shapes another one is a row of its own."""
+        if t.reg not in self.named_regs:
+            self.named_regs.add(t.reg)
+            self.core.set_name(t.reg, name)
+        elif self.captures.declared is not None:
+            t = SymTensor(self.core.identity(t.reg))
+            self.named_regs.add(t.reg)
+            self.core.set_name(t.reg, name)
+        return t
 
     def unpack(self, targets: list[Any], value: Any) -> None:
         items = list(self.iterate(value))

@@ -74,8 +74,7 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, float):
         return a.hex() == b.hex()
     if isinstance(a, int | str | bytes | slice | range | complex):
-        equal: bool = a == b
-        return equal
+        return bool(a == b)
     if isinstance(a, tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     return False
@@ -88,8 +87,8 @@ def join(paths: Sequence[Path]) -> State:
         core.set_block(paths[0].block)
         return paths[0].state
     block = core.new_block()
-    merge = _Merge(paths, block)
     state = State(paths[0].state.numbers)
+    merge = _Merge(paths, block, state)
     missing = Unbound("it gets a value on one way only")
     for number in _common([p.state.frames for p in paths]):
         frames = [p.state.frames[number] for p in paths]
@@ -109,8 +108,9 @@ def _common(maps: Sequence[dict[int, Any]]) -> list[int]:
 
 
 class _Merge:
-    def __init__(self, paths: Sequence[Path], block: int) -> None:
+    def __init__(self, paths: Sequence[Path], block: int, state: State) -> None:
         self.paths = paths
+        self.state = state
         self.block = block
         self.memo: dict[tuple[int, ...], Any] = {}
 
@@ -129,6 +129,8 @@ class _Merge:
         for v in values:
             if isinstance(v, Unbound):
                 return v
+        if all(isinstance(v, Ref) and v.kind is values[0].kind for v in values):
+            return self._refs(values)
         kinds = {kind_of(v) for v in values}
         if len(kinds) > 1:
             return Unbound(f"it is {' or '.join(sorted({describe(v) for v in values}))}, by the way that was taken")
@@ -153,6 +155,16 @@ class _Merge:
         if kind == "tuple" and len({len(v) for v in values}) == 1:
             return tuple(self.value(list(column)) for column in zip(*values, strict=True))
         return Unbound(f"it is a different {kind} on each of the ways that meet here")
+
+    def _refs(self, values: list[Ref]) -> Any:
+        """One of several containers: another one with joined elements, which can't be changed, as little as those it came from."""
+        content = self.content([p.state.content(v) for p, v in zip(self.paths, values, strict=True)])
+        if isinstance(content, Unbound):
+            return content
+        ref = self.state.new(content)
+        for r in (*values, ref):
+            r.frozen = True
+        return ref
 
     def content(self, values: list[Any]) -> Any:
         """Of one container on each path."""
@@ -227,6 +239,10 @@ class Variant:
         """Of the elements of a list that grows."""
 
 
+def _size(content: Any) -> str:
+    return str(len(content)) if isinstance(content, list | dict | set) else "unknown size"
+
+
 PEEL: Key = ("the first turn stands before the loop",)
 """Of loops in which a variable's first value is of another kind than later ones (``total = 0`` before tensors are added)."""
 
@@ -239,12 +255,13 @@ class Header:
         self.variants = variants
         self.block = block
         self.phis: dict[Key, tuple[str, int]] = {}
+        self.refs: dict[Key, Ref] = {}
         self.changed = False
 
     def open(self) -> State:
         """The state in which each turn begins. The builder stands in the header afterwards."""
         entry = self.entry.state
-        state = State(entry.numbers)
+        state = self.opened = State(entry.numbers)
         for number, names in entry.frames.items():
             state.frames[number] = {k: self._opened((number, k), v) for k, v in names.items()}
         for number, content in entry.heap.items():
@@ -266,6 +283,21 @@ class Header:
             return {k: self._opened(("heap", number, k), x) for k, x in content.items()}
         return content.copy()
 
+    def _opened_ref(self, key: Key, v: Ref) -> Any:
+        """A variable that is another list or dict in each turn."""
+        content = self.entry.state.content(v)
+        if isinstance(content, Unbound | SymList):
+            return content if isinstance(content, Unbound) else Unbound("it is another list in each turn, whose length isn't known")
+        new: Any = (
+            {k: self._opened((*key, k), x) for k, x in content.items()}
+            if isinstance(content, dict)
+            else type(content)(self._opened((*key, k), x) for k, x in enumerate(content))
+        )
+        ref = self.opened.new(new)
+        ref.frozen = v.frozen = True
+        self.refs[key] = ref
+        return ref
+
     def _opened_list(self, number: int, content: Any, variant: Variant) -> SymList:
         core = current().core
         core.set_block(self.entry.block)
@@ -282,6 +314,8 @@ class Header:
         variant = self.variants.get(key)
         if variant is None:
             return v
+        if isinstance(v, Ref):
+            return self._opened_ref(key, v)
         core = current().core
         kind = kind_of(v)
         core.set_block(self.entry.block)
@@ -312,6 +346,7 @@ class Header:
         core = current().core
         core.set_block(path.block)
         problem: str | None = None
+        self.end = path.state
         for number, names in self.start.frames.items():
             for name, v in names.items():
                 found = path.state.frames.get(number, {}).get(name, Unbound("it loses its value in the loop"))
@@ -329,6 +364,8 @@ class Header:
             return self._phi_input(key, name, end)
         if same(begin, end) or isinstance(begin, Unbound):
             return None
+        if isinstance(begin, Ref) and isinstance(end, Ref):
+            return self._closed_ref(key, name, begin, end)
         if type(begin) is tuple and type(end) is tuple and len(begin) == len(end):
             return next((p for k in range(len(begin)) if (p := self._closed((*key, k), name, begin[k], end[k]))), None)
         if isinstance(end, Unbound):
@@ -346,10 +383,37 @@ class Header:
         self.changed = True
         return None
 
+    def _closed_ref(self, key: Key, name: str, begin: Ref, end: Ref) -> str | None:
+        first, last = self.start.content(begin), self.end.content(end)
+        if (
+            begin.kind is not end.kind
+            or isinstance(last, Unbound | SymList)
+            or isinstance(first, Unbound | SymList)
+            or len(first) != len(last)
+        ):
+            return (
+                f"{name} is a {begin.kind.__name__} of {_size(first)} before the loop and a {end.kind.__name__} of "
+                f"{_size(last)} after a turn"
+            )
+        if key not in self.refs:
+            self.variants[key] = Variant()
+            self.changed = True
+            return None
+        end.frozen = True
+        if isinstance(first, dict):
+            if list(first) != list(last):
+                return f"{name} is a dict with other keys after a turn of the loop"
+            return next((p for k in first if (p := self._closed((*key, k), name, first[k], last[k]))), None)
+        if isinstance(first, set):
+            return None if first == last else f"{name} is another set after a turn of the loop"
+        return next((p for k in range(len(first)) if (p := self._closed((*key, k), name, first[k], last[k]))), None)
+
     def _closed_content(self, number: int, begin: Any, end: Any) -> str | None:
         if isinstance(begin, Unbound):
             return None
-        if isinstance(begin, SymList) or (type(begin) is list and (isinstance(end, SymList) or (type(end) is list and len(end) > len(begin)))):
+        if isinstance(begin, SymList) or (
+            type(begin) is list and (isinstance(end, SymList) or (type(end) is list and len(end) > len(begin)))
+        ):
             return self._closed_list(number, begin, end)
         if type(begin) is list and type(end) is list and len(begin) == len(end):
             return next((p for k in range(len(begin)) if (p := self._closed(("heap", number, k), "an element", begin[k], end[k]))), None)

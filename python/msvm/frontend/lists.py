@@ -33,7 +33,9 @@ class SymList:
     def append(self, item: Any) -> SymList:
         t = as_tensor(item)
         if t.dtype is not self.dtype:
-            raise UnsupportedError(f"a tensor of {t.dtype.name} is appended to a list of tensors of {self.dtype.name}, which a loop makes; cast it")
+            raise UnsupportedError(
+                f"a tensor of {t.dtype.name} is appended to a list of tensors of {self.dtype.name}, which a loop makes; cast it"
+            )
         return SymList(current().core.list_append(self.reg, t.reg), self.dtype, common_shape([self.shape, known_shape(t)]))
 
     def get(self, index: Any) -> SymTensor:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .build import current
 from .expressions import Part, Text
 from .lists import SymList
 from .state import Ref
-from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, as_tensor, current
+from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, as_tensor
 
 
 def emit_print(it: Any, args: tuple[Any, ...], sep: str, end: str) -> None:
@@ -19,6 +20,9 @@ def emit_print(it: Any, args: tuple[Any, ...], sep: str, end: str) -> None:
         p.value(v, "", "")
     p.text(end)
     current().core.call("msvm.Print", [t.reg for t in p.tensors], [n.dim for n in p.sizes], {"format": p.template()}, [])
+
+
+_BRACKETS: dict[Any, tuple[str, str]] = {tuple: ("(", ")"), list: ("[", "]"), dict: ("{", "}")}
 
 
 class _Format:
@@ -55,7 +59,7 @@ class _Format:
 
     def items(self, v: Any) -> None:
         """A container with values that aren't known yet, as Python prints it."""
-        opened, closed = {tuple: "()", list: "[]", dict: "{}"}[type(v)]
+        opened, closed = _BRACKETS[type(v)]
         self.text(opened)
         for k, x in enumerate(v):
             if k:

@@ -69,7 +69,9 @@ class Results:
             self.regs.append(v.reg)
             return self._leaf("bool")
         if type(v).__name__ == "SymList":
-            raise UnsupportedError("a list whose length is known only when the program runs can't be a result; stack it with msvm.ops.stack")
+            raise UnsupportedError(
+                "a list whose length is known only when the program runs can't be a result; stack it with msvm.ops.stack"
+            )
         if isinstance(v, Symbolic):
             raise UnsupportedError(f"a {type(v).__name__} can't be a result")
         if type(v) in (tuple, list):

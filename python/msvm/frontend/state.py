@@ -18,11 +18,13 @@ class Unbound:
 class Ref:
     """A list, dict or set that the function made. What it holds depends on the path: ``State.heap``."""
 
-    __slots__ = ("kind", "number")
+    __slots__ = ("frozen", "kind", "number")
 
     def __init__(self, number: int, kind: type) -> None:
         self.number = number
         self.kind = kind
+        self.frozen = False
+        """It is one of several containers, by the way that was taken: to change it would have to change that one."""
 
 
 class State:

@@ -16,6 +16,8 @@ from ..frontend.build import current
 from ..frontend.values import DTYPE, SymInt, SymTensor, as_tensor, dim_of
 from ._op import Op
 
+_C_FUNCTION: type = type(ctypes.CFUNCTYPE(None)()).__mro__[1]
+
 
 class TensorSpec(NamedTuple):
     """What a shape function is told of a tensor, and what it gives for an output."""

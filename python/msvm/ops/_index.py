@@ -129,12 +129,17 @@ def position(i: Any, n: Any, axis: int) -> Any:
     elif known("lt", i, 0):
         place = n + i
     else:
-        place = select(i < 0, n + i, i)
+        place = select(i < 0, _wrapped(i, n), i)
     if not known("ge", place, 0):
         require(place >= 0, message, IndexError)
     if not known("lt", place, n):
         require(place < n, message, IndexError)
     return place
+
+
+def _wrapped(b: Any, n: Any) -> Any:
+    """n + b for a negative b; both ways of a selection are computed, so a large b must not overflow."""
+    return n + minimum(b, 0)
 
 
 def bound(b: Any, n: Any) -> Any:
@@ -149,7 +154,7 @@ def bound(b: Any, n: Any) -> Any:
         wrapped = n + b
         return wrapped if known("ge", wrapped, 0) else maximum(wrapped, 0)
     inside = b if known("le", b, n) else minimum(b, n)
-    return select(b < 0, maximum(n + b, 0), inside)
+    return select(b < 0, maximum(_wrapped(b, n), 0), inside)
 
 
 def _backward_bound(b: Any, n: Any) -> Any:
@@ -162,7 +167,7 @@ def _backward_bound(b: Any, n: Any) -> Any:
         return minimum(b, n - 1)
     if known("lt", b, 0):
         return maximum(n + b, -1)
-    return select(b < 0, maximum(n + b, -1), minimum(b, n - 1))
+    return select(b < 0, maximum(_wrapped(b, n), -1), minimum(b, n - 1))
 
 
 def _bound_value(b: Any, what: str) -> Any:
@@ -357,8 +362,8 @@ def replaced(x: SymTensor, index: Any, value: Any) -> SymTensor:
         touched = [a for a in range(x.ndim) if a in plan.starts]
         if not touched:
             return _whole(x, value, plan)
-        if len(touched) == 1 and plan.steps[touched[0]] == 1 and not plan.flipped:
-            return _spliced(x, value, plan, touched[0])
+        if all(plan.steps[a] == 1 for a in touched) and not plan.flipped:
+            return _assigned(x, value, plan, touched)
         places = _places(x, plan)
     else:
         count = product(x.shape)
@@ -398,19 +403,17 @@ def _whole(x: SymTensor, value: SymTensor, plan: _Plan) -> SymTensor:
     return v.squeeze(fitted, new) if new else fitted
 
 
-def _spliced(x: SymTensor, value: SymTensor, plan: _Plan, axis: int) -> SymTensor:
-    """One range of one axis: what lies before, the value, what lies behind."""
-    start, stop = plan.starts[axis], plan.stops[axis]
-    fitted = _fitted(value, _result_shape(x, plan, {axis: stop - start}))
+def _assigned(x: SymTensor, value: SymTensor, plan: _Plan, axes: list[int]) -> SymTensor:
+    """A range on each of these axes: written in place where nobody else needs ``x``."""
+    fitted = _fitted(value, _result_shape(x, plan, {a: plan.stops[a] - plan.starts[a] for a in axes}))
     new = _kept(plan)
     fitted = v.squeeze(fitted, new) if new else fitted
-    if axis in plan.dropped:
-        fitted = v.unsqueeze(fitted, [axis])
-    parts = [] if same(start, 0) else [v.slice_view(x, [axis], [0], [start], [1])]
-    parts.append(fitted)
-    if not same(stop, x.shape[axis]):
-        parts.append(v.slice_view(x, [axis], [stop], [x.shape[axis]], [1]))
-    return parts[0] if len(parts) == 1 else emit("Concat", parts, axis=axis)
+    dropped = [a for a in axes if a in plan.dropped]
+    if dropped:
+        fitted = v.unsqueeze(fitted, dropped)
+    if all(same(plan.starts[a], 0) and same(plan.stops[a], x.shape[a]) for a in axes):
+        return fitted
+    return emit("msvm.Assign", [x, fitted], [plan.starts[a] for a in axes], axes=axes)
 
 
 def _places(x: SymTensor, plan: _Plan) -> SymTensor:

@@ -33,6 +33,8 @@ def as_size(v: Any, what: str) -> Any:
         if t.dtype.kind not in "iu" or t.ndim != 0:
             raise InputError(f"{what}: expected an integer, found {t!r}")
         return read(t)
+    if isinstance(v, int) and not isinstance(v, bool):
+        return v
     if is_size(v):
         return v.__index__()
     raise InputError(f"{what}: expected an integer, found {type(v).__name__} {v!r}")

@@ -51,7 +51,8 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 
 def _with_parameters(operator: str, input: Any, **parameters: float) -> SymTensor:
     attributes: dict[str, Any] = {k: float(v) for k, v in parameters.items()}
-    return emit(operator, floating(input), **attributes)
+    y: SymTensor = emit(operator, floating(input), **attributes)
+    return y
 
 
 @op(static=("alpha",))
@@ -141,7 +142,7 @@ def logsigmoid(input: Any) -> Any:
 
 @op
 def tanhshrink(input: Any) -> Any:
-    """x - tanh(x)."""
+    """x - tanh(x). Any shape; integers become float32."""
     (x,) = floating(input)
     return emit("Sub", [x, emit("Tanh", [x])])
 

@@ -270,7 +270,7 @@ _TABLE: dict[str, tuple[Callable[..., Any], dict[str, str | None] | str]] = {
     "Argmax": (r.argmax, "axis"),
     "Argmin": (r.argmin, "axis"),
     "ReduceAll": (_reduction(r.all), "keep_dims"),
-    "ReduceAny": (_reduction(r.any_), "keep_dims"),
+    "ReduceAny": (_reduction(r.any), "keep_dims"),
     "ReduceMax": (_reduction(r.amax), "keep_dims"),
     "ReduceMean": (_reduction(r.mean), "keep_dims"),
     "ReduceMin": (_reduction(r.amin), "keep_dims"),

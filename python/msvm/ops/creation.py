@@ -13,7 +13,7 @@ from ..frontend import values as v
 from ..frontend.values import F32, F64, I64, SymTensor, as_tensor, emit
 from ._op import op
 from ._promote import as_dtype, promoted, result_dtype, tensor
-from ._shape import as_size, as_sizes, is_size
+from ._shape import as_size, as_sizes, check, is_size
 
 
 def filled(shape: Any, value: Any, dtype: _core.DType) -> SymTensor:
@@ -88,7 +88,7 @@ def ones_like(input: Any, *, dtype: Any = None) -> Any:
     return filled(x.shape, 1, x.dtype if dtype is None else as_dtype(dtype))
 
 
-@op(sizes=("start", "end", "step"), static=("dtype",))
+@op(sizes=("start", "end"), static=("step", "dtype"))
 def _arange_sizes(start: Any, end: Any, step: Any, dtype: Any) -> Any:
     if isinstance(step, int) and step == 0:
         raise InputError("arange: the step is 0")
@@ -96,6 +96,7 @@ def _arange_sizes(start: Any, end: Any, step: Any, dtype: Any) -> Any:
         distance, size = (end - start, step) if step > 0 else (start - end, -step)
         count = v.maximum(-((-distance) // size), 0)
     else:
+        check(step != 0, "arange: the step is 0")
         count = v.maximum(-((start - end) // step), 0)
     return emit("msvm.Iota", [], [start, count, step], dtype=as_dtype(dtype))
 

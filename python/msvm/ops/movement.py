@@ -11,6 +11,7 @@ from typing import Any
 
 from .._errors import InputError, UnsupportedError
 from ..frontend import values as v
+from ..frontend.lists import SymList
 from ..frontend.values import DTYPE, I64, SymInt, SymTensor, as_tensor, emit, sizes_tensor
 from ._op import op
 from ._promote import promoted, tensor
@@ -145,7 +146,7 @@ def t(input: Any) -> Any:
     x = as_tensor(input)
     if x.ndim > 2:
         raise InputError(f"t: expected rank 2 or less, found {x.ndim}; use swapaxes or permute")
-    return permuted(x, reversed(range(x.ndim)))  # type: ignore[arg-type]
+    return permuted(x, list(reversed(range(x.ndim))))
 
 
 @op(static=("axis",))
@@ -253,6 +254,8 @@ def cat(tensors: Any, axis: int = 0) -> Any:
 
     ``tensors``: a tuple or list of equal ranks and equal sizes on the other axes.
     """
+    if isinstance(tensors, SymList):
+        return tensors.joined("Concat", axis)
     found = _joined(tensors, "cat")
     rank = found[0].ndim
     for k, one in enumerate(found):
@@ -265,6 +268,8 @@ def cat(tensors: Any, axis: int = 0) -> Any:
 @op(static=("axis",))
 def stack(tensors: Any, axis: int = 0) -> Any:
     """Tensors of one shape joined along a new axis; dtypes are promoted. ONNX has it as ``Unsqueeze`` and ``Concat``."""
+    if isinstance(tensors, SymList):
+        return tensors.joined("msvm.Stack", axis)
     found = _joined(tensors, "stack")
     for k, one in enumerate(found):
         if one.ndim != found[0].ndim:

@@ -132,16 +132,19 @@ def _max_unpool(name: str, n: int) -> Any:
         at = v.unsqueeze(at, [0]) if alone else at
         attrs = _window(n, kernel_size, stride, None, padding)
         kernel, strides, pads = attrs["kernel_shape"], attrs["strides"], attrs["pads"]
-        sizes = (
-            [(t.shape[2 + i] - 1) * strides[i] - 2 * pads[i] + kernel[i] for i in range(n)]
-            if output_size is None
-            else list(as_sizes(output_size, "output_size"))[-n:]
-        )
-        # The operator counts positions over the whole result.
-        plane = product(sizes)
-        offsets = emit("msvm.Iota", [], [0, t.shape[0] * t.shape[1], plane], dtype=I64)
-        at = emit("Add", [at, v.reshape(offsets, [t.shape[0], t.shape[1], *[1] * n])])
-        y = emit("MaxUnpool", [t, at], [t.shape[0], t.shape[1], *sizes], kernel_shape=kernel, strides=strides, pads=pads)
+        n_batch, channels = t.shape[:2]
+        if output_size is not None:
+            sizes = list(as_sizes(output_size, "output_size"))[-n:]
+            flat = [n_batch, channels, product(t.shape[2:])]
+            plane = emit("msvm.Fill", [], [n_batch, channels, product(sizes)], dtype=t.dtype, value=0)
+            y = emit("ScatterElements", [plane, v.reshape(at, flat), v.reshape(t, flat)], axis=2)
+            y = v.reshape(y, [n_batch, channels, *sizes])
+        else:
+            sizes = [(t.shape[2 + i] - 1) * strides[i] - 2 * pads[i] + kernel[i] for i in range(n)]
+            # The operator counts positions over the whole result.
+            offsets = emit("msvm.Iota", [], [0, n_batch * channels, product(sizes)], dtype=I64)
+            at = emit("Add", [at, v.reshape(offsets, [n_batch, channels, *[1] * n])])
+            y = emit("MaxUnpool", [t, at], [n_batch, channels, *sizes], kernel_shape=kernel, strides=strides, pads=pads)
         return v.squeeze(y, [0]) if alone else y
 
     body.__name__ = body.__qualname__ = name

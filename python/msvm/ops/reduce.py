@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def _axis(axis: Any, dim: Any) -> Any:
 
 
 def _keep(*flags: Any) -> bool:
-    return any(flags)
+    return builtins.any(flags)
 
 
 def _reduce(operator: str, x: SymTensor, axes: tuple[int, ...], keepdims: bool) -> SymTensor:
@@ -209,7 +210,7 @@ def _truth_reduction(name: str, operator: str, what: str, nothing: str) -> Op:
 
 
 all = _truth_reduction("all", "ReduceMin", "every element", "true")
-any_ = _truth_reduction("any", "ReduceMax", "some element", "false")
+any = _truth_reduction("any", "ReduceMax", "some element", "false")
 
 
 def _variance(input: Any, axis: Any, ddof: Any, keep: bool) -> tuple[SymTensor, SymTensor]:
@@ -327,4 +328,4 @@ def norm(
 
 
 reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min = sum, mean, prod, amax, amin
-reduce_all, reduce_any, reduce_logsumexp = all, any_, logsumexp
+reduce_all, reduce_any, reduce_logsumexp = all, any, logsumexp

@@ -152,7 +152,7 @@ def test_says_where_and_what(function, error, text):
     assert NUMBERS == [1, 2, 3] and Box.value == 1
 
 
-class Own(Exception):
+class OwnError(Exception):
     def __init__(self, code, text):
         super().__init__(code, text)
         self.code = code
@@ -163,7 +163,7 @@ def raises(x, n):
     if n == 1:
         raise ValueError("n is one")
     if n == 2:
-        raise Own(7, "two")
+        raise OwnError(7, "two")
     assert n != 3, f"n is {n}, not three"
     if n == 4:
         raise KeyError
@@ -176,10 +176,10 @@ def test_exceptions_are_pythons():
     with pytest.raises(ValueError) as e:
         raises(x, ms.mutable(1))
     assert e.value.args == ("n is one",)
-    with pytest.raises(Own) as e:
+    with pytest.raises(OwnError) as e:
         raises(x, ms.mutable(2))
     assert e.value.code == 7 and "test_bad_functions.py" in e.value.__notes__[0]
-    with pytest.raises(AssertionError, match="n is {n}, not three"):
+    with pytest.raises(AssertionError, match=r"n is \{n\}, not three"):
         raises(x, ms.mutable(3))
     with pytest.raises(KeyError):
         raises(x, ms.mutable(4))
@@ -191,7 +191,7 @@ def test_exceptions_are_pythons():
 def test_no_source():
     names = {"ms": ms}
     exec("def f(x):\n    return x", names)
-    with pytest.raises(ms.UnsupportedError, match="isn't available.*put the function in a file"):
+    with pytest.raises(ms.UnsupportedError, match=r"isn.t available.*put the function in a file"):
         ms.jit(names["f"])(X)
 
 

@@ -9,7 +9,7 @@ SIZES = [(0, 3), (1, 3), (2, 5), (7, 1)]
 
 
 def branch_of_shapes(x, n):
-    if n > 2:
+    if n > 2:  # noqa: SIM108 - a branch is wanted
         y = ms.ops.cat([x, x], axis=0)
     else:
         y = x[:, :1]
@@ -108,7 +108,7 @@ def updates(x, n):
 
 def conditional_expressions(x, n):
     y = (x if n > 1 else x * 10.0) + (1 if n == 0 else n * 2)
-    k = n if n % 2 == 0 and x.shape[0] > 1 or n == 3 else -n
+    k = n if (n % 2 == 0 and x.shape[0] > 1) or n == 3 else -n
     return y, k, min(n, 2, x.shape[0]), max([n, 1]), abs(k)
 
 
@@ -121,7 +121,8 @@ def transposed_in_loop(x, n):
 
 
 CASES = [
-    branch_of_shapes, nested, grows, leaves_early, halves, sums, containers, closures, swaps, updates, conditional_expressions, transposed_in_loop,
+    branch_of_shapes, nested, grows, leaves_early, halves, sums, containers, closures, swaps,
+    updates, conditional_expressions, transposed_in_loop,
 ]  # fmt: skip
 
 

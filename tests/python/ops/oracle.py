@@ -8,7 +8,6 @@ INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12}
 
 
-
 def array(shape, dtype="float32", low=-3.0, high=3.0, seed=0):
     """Values of a dtype in [low, high); the same for the same arguments."""
     r = np.random.default_rng([seed, int(np.prod(shape)), len(shape)])

@@ -1,0 +1,274 @@
+"""msvm.vm: reports over programs."""
+
+import csv
+import gc
+import json
+import logging
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from programs import ADD, assembled, loaded, model, relu_add
+
+import msvm as ms
+from msvm import _registry
+
+CHAIN = """module "chain" version 1
+symbol N in [0, 4096], M in [0, 4096]
+
+func @main(x: f32[N, M]) -> (y: f32[N, M])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N, M], f32, CPU(0)
+  OP_CALL Exp(R0) -> R1                   ; chain.py:7
+  R2 = TENSOR_ALLOC [N, M], f32, CPU(0)
+  OP_CALL Tanh(R1) -> R2                  ; chain.py:8
+  TENSOR_FREE R1
+  RETURN R2
+"""
+
+QUICK = {"eager_compiler": True, "compile_timeout": 60.0}
+
+
+def run(p, *shape):
+    return p({"x": np.ones(shape, np.float32)})[0]
+
+
+@pytest.fixture
+def chain(tmp_path):
+    """Compiled, and run in native code."""
+    p = assembled(tmp_path, CHAIN, **QUICK)
+    for _ in range(4):
+        run(p, 3, 5)
+    assert ms.vm.wait_compiled(p, timeout=120)
+    run(p, 3, 5)
+    return p
+
+
+def test_jit_info(chain):
+    rows = ms.vm.jit_info(chain)
+    assert {r["program"] for r in rows} == {"chain"} and rows[0]["tier"] in (1, 2)
+    assert rows[0]["symbols"] == ["N", "M"] and rows[0]["runs"] >= 1 and rows[0]["code_bytes"] > 0
+    assert sum(r["hits"] for r in rows) >= 1 and all(r["came"] in ("compiled", "from disk", "shared") for r in rows)
+    text = repr(rows).splitlines()
+    assert text[0].split()[:2] == ["program", "region"] and len(text) == 1 + len(rows) and rows[0]["entry"] in text[1]
+    page = rows._repr_html_()
+    assert page.count("<tr>") == 1 + len(rows) and rows[0]["entry"] in page
+    assert [dict(r) for r in ms.vm.jit_info() if r["program"] == "chain"] == [dict(r) for r in rows]
+
+
+def test_nothing_to_show(tmp_path):
+    p = assembled(tmp_path, CHAIN)
+    assert ms.vm.jit_info(p) == [] and "second run" in repr(ms.vm.jit_info(p)) and "<p>" in ms.vm.jit_info(p)._repr_html_()
+    assert ms.vm.get_jit_hit_rate(p) == 0.0 and ms.vm.get_avg_compile_time(p) == 0.0
+
+
+def test_rates(chain):
+    runs = sum({r["region"]: r["runs"] for r in ms.vm.jit_info(chain)}.values())
+    hits = sum({r["region"]: r["native"] for r in ms.vm.jit_info(chain)}.values())
+    rate = ms.vm.get_jit_hit_rate(chain)
+    assert rate == hits / runs > 0
+    assert ms.vm.get_jit_hit_rate(chain, per="program") == {"chain": rate}
+    assert list(ms.vm.get_jit_hit_rate(chain, per="region").values()) == [rate]
+    assert 0 < ms.vm.get_jit_hit_rate(chain, window=True) <= 1
+    assert 0 <= ms.vm.get_jit_hit_rate(chain, specialised=True) <= rate
+    for wrong in ({"per": "call"}, {"per": "region", "window": True}):
+        with pytest.raises(ms.InputError, match="per"):
+            ms.vm.get_jit_hit_rate(chain, **wrong)
+
+
+def test_compile_times_are_of_what_was_compiled(chain):
+    view = chain.executables()[0].jit_view()
+    expected = view["compile_ms"] / view["compiled"] if view["compiled"] else 0.0
+    assert ms.vm.get_avg_compile_time(chain) == pytest.approx(expected)
+    assert view["compiled"] + view["from_disk"] >= 1
+
+
+def test_code_is_made_again(chain):
+    ms.vm.clear_cache(chain)
+    assert ms.vm.wait_compiled(chain, timeout=120)
+    events = [e["kind"] for e in chain.executables()[0].jit_view()["events"]]
+    assert "retired" in events and events.count("hot patch") >= 2
+    before = chain.counters()["native_regions"]
+    assert np.allclose(run(chain, 2, 2), np.tanh(np.exp(1.0)))
+    assert chain.counters()["native_regions"] == before + 1
+
+
+def test_code_on_disk_goes(tmp_path, monkeypatch):
+    monkeypatch.setenv("MSVM_CACHE_DIR", str(tmp_path / "code"))
+    p = assembled(tmp_path, CHAIN, **QUICK, num_threads=3)  # an engine that has opened no folder yet
+    ms.vm.warmup(p)
+    assert list((tmp_path / "code").glob("*.code"))
+    ms.vm.clear_cache(p)
+    assert list((tmp_path / "code").glob("*.code")), "of one program: the disk stays"
+    ms.vm.wait_compiled(p, timeout=120)
+    ms.vm.clear_cache(p, disk=True)
+    ms.vm.wait_compiled(p, timeout=120)
+    assert ms.vm.jit_info(p)[0]["came"] == "compiled"
+
+
+def test_warmup(tmp_path):
+    p = assembled(tmp_path, CHAIN, **QUICK)
+    ms.vm.warmup(p)
+    assert [r["tier"] for r in ms.vm.jit_info(p)] == [1]
+    ms.vm.warmup(p, {"x": (3, 8)})
+    ms.vm.warmup(p, [(4, 16)])
+    ms.vm.warmup(p, [{"x": (5, 32)}, {"x": (6, 64)}])
+    ms.vm.warmup(p, [[(7, 128)]])
+    boxes = " ".join(r["box"] for r in ms.vm.jit_info(p) if r["tier"] == 2)
+    assert all(f"M{m}" in boxes for m in (8, 16, 32, 64, 128))
+    run(p, 3, 8)
+    assert p.counters()["native_regions"] == 1 and ms.vm.get_jit_hit_rate(p, specialised=True) == 1.0
+    for shapes, message in (({"z": (1, 2)}, "no input z; the inputs are x"), ({"x": (1,)}, "x"), ([(1, 2), (3, 4)], "2 shapes")):
+        with pytest.raises(ms.Error, match=message):
+            ms.vm.warmup(p, shapes)
+    with pytest.raises(ms.Error):
+        ms.vm.warmup(assembled(tmp_path, CHAIN, jit_level=0), {"x": (1, 2)})
+
+
+def test_wait_ends_in_time(tmp_path):
+    p = assembled(tmp_path, CHAIN)
+    begin = time.monotonic()
+    ms.vm.wait_compiled(p, timeout=0.0)
+    ms.vm.wait_compiled(timeout=0.1)
+    assert time.monotonic() - begin < 30
+    with pytest.raises(ms.InputError, match="timeout"):
+        ms.vm.wait_compiled(p, timeout=-1)
+
+
+def test_explain(tmp_path, chain):
+    off = assembled(tmp_path, CHAIN, jit_level=0)
+    run(off, 2, 2)
+    assert "jit_level is O0" in ms.vm.explain(off)[0]["cause"] and "O2" in ms.vm.explain(off)[0]["mend"]
+    new = assembled(tmp_path, CHAIN)
+    assert "has not run yet" in ms.vm.explain(new)[0]["cause"]
+    assert "1. " in repr(ms.vm.explain(new)) and "mend: " in repr(ms.vm.explain(new))
+    causes = ms.vm.explain(chain, {"x": np.ones((9, 9), np.float32)})
+    assert chain.counters()["runs"] == 6, "called with the arguments"
+    assert all(c["mend"] for c in causes) and [c["weight"] for c in causes] == sorted((c["weight"] for c in causes), reverse=True)
+    assert any("no code for the last sizes alone" in c["cause"] and "cache_mode" in c["mend"] for c in causes)
+
+
+def test_explain_without_a_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("MSVM_CC", "/nowhere/msvm-cc")
+    p = assembled(tmp_path, CHAIN, disk_cache=False, compile_timeout=59.0)
+    for _ in range(3):
+        run(p, 2, 2)
+    assert ms.vm.wait_compiled(p, timeout=60)
+    causes = ms.vm.explain(p)
+    found = [c for c in causes if "no compiler" in c["cause"]]
+    assert found and "MSVM_CC" in found[0]["mend"] and causes.index(found[0]) == 0
+
+
+def test_scd(tmp_path, capsys):
+    p = loaded(tmp_path, model(*SLICE))
+    table = ms.vm.scd_analysis(p)
+    assert table[0]["name"] == "x" and table[0]["scd"] == pytest.approx(0.25)
+    ms.vm.print_scd_analysis(p)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Tensor x: SCD=0.25 (dims: [symbolic:N, 3, symbolic:H, symbolic:W])"
+    assert any(line.startswith("Tensor y: SCD=0.25 (propagated from x") for line in lines)
+    assert "<table>" in table._repr_html_() and repr(table) == "\n".join(lines)
+
+
+SLICE = ([__import__("onnx").helper.make_node("Relu", ["x"], ["y"])], [("x", 1, ["N", 3, "H", "W"])], [("y", 1, ["N", 3, "H", "W"])])
+
+
+def test_memory(tmp_path):
+    before = ms.vm.memory_stats()
+    p = loaded(tmp_path, relu_add())
+    y = p({"x": np.ones((1000, 4), np.float32)})
+    during = ms.vm.memory_stats()
+    assert sum(during["by_owner"].values()) == during["in_use"]
+    tensors = [s["by_owner"]["interpreter"] + s["by_owner"]["results"] for s in (before, during)]
+    assert tensors[1] - tensors[0] >= y[0].nbytes == 16000
+    assert 0 <= during["fragmentation"] <= 1 and during["peak"] >= during["in_use"]
+    del y
+
+
+def test_capabilities(tmp_path):
+    db = json.loads(ms.vm.dump_capability_db(tmp_path / "db.json"))
+    assert json.loads((tmp_path / "db.json").read_text()) == db
+    assert any("matmul_f32" in key for key in json.dumps(db).split('"'))
+    for content, kind in (("{", ms.Error), ('{"no": 1}', ms.Error)):
+        (tmp_path / "patch.json").write_text(content)
+        with pytest.raises(kind, match=r"patch\.json"):
+            ms.vm.load_capability_patch(tmp_path / "patch.json")
+    with pytest.raises(ms.FileError, match="nowhere"):
+        ms.vm.load_capability_patch("/nowhere.json")
+    with pytest.raises(ms.FileError):
+        ms.vm.dump_capability_db("/nowhere/db.json")
+    assert json.loads(ms.vm.dump_capability_db()) == db, "nothing of a refused patch is taken"
+    ms.vm.load_capability_patch(tmp_path / "db.json")  # itself
+    assert json.loads(ms.vm.dump_capability_db())["sections"] == db["sections"]
+
+
+def test_trace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    here = assembled(tmp_path, CHAIN, **QUICK)
+    ms.vm.enable_bc_trace(True)
+    try:
+        later = loaded(tmp_path, relu_add(), opt=0, name="later, with a comma")
+        for _ in range(4):
+            run(here, 2, 2)
+            run(later, 3, 4)
+        ms.vm.wait_compiled(timeout=120)
+        run(here, 2, 2)
+        path = ms.vm.bc_trace_to_csv()
+    finally:
+        ms.vm.enable_bc_trace(False)
+    with Path(path).open(newline="") as f:
+        rows = list(csv.DictReader(f))
+    mine = [r for r in rows if r["program"] in ("chain", "later, with a comma")]
+    assert {r["program"] for r in mine} == {"chain", "later, with a comma"}
+    assert {"instruction", "region", "event"} <= {r["kind"] for r in mine}
+    calls = {r["operator"]: r for r in mine if r["kind"] == "instruction" and r["mnemonic"] == "OP_CALL"}
+    assert int(calls["Add"]["runs"]) == 4 and int(calls["Add"]["nanoseconds"]) > 0 and calls["Add"]["kernel"]
+    assert any(r["what"].startswith("hot patch") and float(r["seconds"]) >= 0 for r in mine if r["kind"] == "event")
+    assert ms.vm.bc_trace_to_csv(out=tmp_path / "other.csv") == str(tmp_path / "other.csv")
+    with pytest.raises(ms.FileError, match="nowhere"):
+        ms.vm.bc_trace_to_csv(out="/nowhere/t.csv")
+    with pytest.raises(ms.InputError, match="log"):
+        ms.vm.bc_trace_to_csv(log="a.log")
+
+
+def test_log(tmp_path, caplog):
+    ms.vm.set_log_level("info")
+    try:
+        with caplog.at_level(logging.INFO, "msvm"):
+            p = assembled(tmp_path, CHAIN, **QUICK)
+            ms.vm.warmup(p)
+            until = time.monotonic() + 30
+            while time.monotonic() < until and not any("hot patch" in r.getMessage() for r in caplog.records):
+                time.sleep(0.05)
+        assert any(r.getMessage().startswith("chain at ") and "hot patch" in r.getMessage() for r in caplog.records)
+    finally:
+        ms.vm.set_log_level("off")
+    with pytest.raises(ms.InputError, match="debug, info, warning, error, off"):
+        ms.vm.set_log_level("loud")
+
+
+def test_the_registry_holds_nobody(tmp_path):
+    p = assembled(tmp_path, ADD)
+    assert p in _registry.members() and p.executables()[0] in ms.vm._programs.executables()
+    n = len(_registry.members())
+    del p
+    gc.collect()
+    assert len(_registry.members()) == n - 1
+
+
+@pytest.mark.parametrize("report", ["jit_info", "get_jit_hit_rate", "explain", "wait_compiled", "clear_cache", "warmup"])
+def test_only_programs_have_reports(report):
+    with pytest.raises(ms.InputError, match="expected a Program or a jitted function, found str"):
+        getattr(ms.vm, report)("p")
+
+
+def test_rich_repr_and_save(tmp_path):
+    p = assembled(tmp_path, ADD, name="<b>")
+    page = p._repr_html_()
+    assert "&lt;b&gt;" in page and "<code>f32[N, M]</code>" in page and page.count("<tr>") == 3
+    ms.save(p, tmp_path / "add.msbc")
+    assert ms.load(tmp_path / "add.msbc").inputs == ["x", "y"]
+    with pytest.raises(ms.InputError, match="save takes a Program or a jitted function, found int"):
+        ms.save(1, tmp_path / "x.msbc")
