@@ -1,3 +1,4 @@
+# ruff: noqa: RET504 - the names of results are in the reports
 """Short programs as users of MindSpore write them, with only the import changed; the golden values and lines of the SCD report."""
 
 import csv
