@@ -362,8 +362,8 @@ def replaced(x: SymTensor, index: Any, value: Any) -> SymTensor:
         touched = [a for a in range(x.ndim) if a in plan.starts]
         if not touched:
             return _whole(x, value, plan)
-        if len(touched) == 1 and plan.steps[touched[0]] == 1 and not plan.flipped:
-            return _spliced(x, value, plan, touched[0])
+        if all(plan.steps[a] == 1 for a in touched) and not plan.flipped:
+            return _assigned(x, value, plan, touched)
         places = _places(x, plan)
     else:
         count = product(x.shape)
@@ -403,19 +403,17 @@ def _whole(x: SymTensor, value: SymTensor, plan: _Plan) -> SymTensor:
     return v.squeeze(fitted, new) if new else fitted
 
 
-def _spliced(x: SymTensor, value: SymTensor, plan: _Plan, axis: int) -> SymTensor:
-    """One range of one axis: what lies before, the value, what lies behind."""
-    start, stop = plan.starts[axis], plan.stops[axis]
-    fitted = _fitted(value, _result_shape(x, plan, {axis: stop - start}))
+def _assigned(x: SymTensor, value: SymTensor, plan: _Plan, axes: list[int]) -> SymTensor:
+    """A range on each of these axes: written in place where nobody else needs ``x``."""
+    fitted = _fitted(value, _result_shape(x, plan, {a: plan.stops[a] - plan.starts[a] for a in axes}))
     new = _kept(plan)
     fitted = v.squeeze(fitted, new) if new else fitted
-    if axis in plan.dropped:
-        fitted = v.unsqueeze(fitted, [axis])
-    parts = [] if same(start, 0) else [v.slice_view(x, [axis], [0], [start], [1])]
-    parts.append(fitted)
-    if not same(stop, x.shape[axis]):
-        parts.append(v.slice_view(x, [axis], [stop], [x.shape[axis]], [1]))
-    return parts[0] if len(parts) == 1 else emit("Concat", parts, axis=axis)
+    dropped = [a for a in axes if a in plan.dropped]
+    if dropped:
+        fitted = v.unsqueeze(fitted, dropped)
+    if all(same(plan.starts[a], 0) and same(plan.stops[a], x.shape[a]) for a in axes):
+        return fitted
+    return emit("msvm.Assign", [x, fitted], [plan.starts[a] for a in axes], axes=axes)
 
 
 def _places(x: SymTensor, plan: _Plan) -> SymTensor:

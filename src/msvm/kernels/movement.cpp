@@ -78,6 +78,19 @@ Status run_stack(KernelCall& c) {
   return {};
 }
 
+Status run_assign(KernelCall& c) {
+  const TensorMeta &x = *c.inputs[0], &update = *c.inputs[1], &y = *c.outputs[0];
+  const auto& axes = c.attrs.get_ints("axes");
+  TensorMeta part = y;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int axis = static_cast<int>(axes[k] < 0 ? axes[k] + y.rank : axes[k]);
+    if (c.args[k] < 0 || c.args[k] > y.shape[axis] - update.shape[axis]) return internal_error("Assign: the part lies outside of X");
+    part = window(part, axis, c.args[k], update.shape[axis]);
+  }
+  MSVM_RETURN_IF_ERROR(copy(x, y, c.workers));
+  return copy(update, part, c.workers);
+}
+
 Status run_transpose(KernelCall& c) {
   const TensorMeta& x = *c.inputs[0];
   const auto& perm = c.attrs.get_ints("perm");
@@ -454,6 +467,7 @@ void add_movement_kernels(KernelList& list) {
   add_kernel(list, "ref_identity", "Identity", run_identity, 0.2);
   add_kernel(list, "ref_concat", "Concat", run_concat, 0.3);
   add_kernel(list, "ref_stack", "msvm.Stack", run_stack, 0.3);
+  add_kernel(list, "ref_assign", "msvm.Assign", run_assign, 0.2);
   add_kernel(list, "ref_transpose", "Transpose", run_transpose, 0.6);
   add_kernel(list, "ref_slice", "Slice", run_slice, 0.4);
   add_kernel(list, "ref_pad", "Pad", run_pad, 0.6);

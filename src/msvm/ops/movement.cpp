@@ -381,6 +381,26 @@ Status infer_col2im(InferContext& c) {
   return {};
 }
 
+Status infer_assign(InferContext& c) {
+  const std::vector<Dim>&x = c.input(0).shape, &update = c.input(1).shape;
+  const auto& axes = c.attrs().get_ints("axes");
+  if (c.rank(1) != c.rank(0)) return shape_error("X and update must have the same rank, but have {} and {}", c.rank(0), c.rank(1));
+  if (axes.size() != c.args().size()) return shape_error("there must be one start per axis, but there are {} for {} axes", c.args().size(), axes.size());
+  std::vector<bool> named(x.size());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    MSVM_ASSIGN_OR_RETURN(const int axis, c.normalize_axis(axes[k], c.rank(0), "axes"));
+    const auto a = static_cast<size_t>(axis);
+    if (named[a]) return shape_error("axes names axis {} twice", axis);
+    named[a] = true;
+    MSVM_RETURN_IF_ERROR(c.require(CondOp::kLe, c.constant(0), c.args()[k], "the written part begins within X"));
+    MSVM_RETURN_IF_ERROR(c.require(CondOp::kLe, c.dims().add(c.args()[k], update[a]), x[a], "the written part ends within X"));
+  }
+  for (size_t a = 0; a < x.size(); ++a)
+    if (!named[a]) MSVM_RETURN_IF_ERROR(require_equal(c, x[a], update[a], "update has X's size on axes without a start"));
+  c.set_shape(0, x);
+  return {};
+}
+
 }  // namespace
 
 void add_movement_ops(OpTable& table) {
@@ -398,6 +418,14 @@ void add_movement_ops(OpTable& table) {
   stack.attrs = {required(axis_attr("", "where the new axis stands in the result"))};
   stack.doc = "Joins tensors of one shape along a new axis.";
   table.add(std::move(stack));
+
+  OpSchema assign = movement("msvm.Assign", 1, infer_assign, "X with one part of it, of update's sizes, replaced.");
+  assign.inputs.push_back({"update", kAny, 'T'});
+  assign.max_args = kMaxRank;
+  assign.args_doc = "where the part begins, one per listed axis";
+  assign.in_place = 1;
+  assign.attrs = {required(ints_attr("axes", "", -kMaxRank, kMaxRank - 1, "the axes that have a start; on the others update has X's size"))};
+  table.add(std::move(assign));
 
   table.add(movement("Identity", 23, infer_same, "A dense copy of X. Where X is at hand as a register, that register does."));
 

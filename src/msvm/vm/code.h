@@ -122,6 +122,8 @@ struct Function {
   int32_t entry_instructions = 0;
   bool uses_devices = false;           // others than the host
 
+  std::vector<uint8_t> grouped;        // by tensor slot: a group's kernel reads or writes it
+
   std::vector<int64_t> initial_scalars;  // constants in their slots
   std::vector<Slot> tensor_slot, list_slot;  // by register
   std::vector<Reg> tensor_reg;         // by tensor slot: type and name; kNoReg of a temporary

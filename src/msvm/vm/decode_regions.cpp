@@ -141,6 +141,10 @@ void Decoder::find_region_slots() {
   }
   if (out_.regions.empty()) return;
   out_.group_of_call.assign(out_.calls.size(), -1);
+  out_.grouped.assign(out_.num_tensors, 0);
+  for (const RegionInfo& r : out_.regions)
+    for (const RegionGroup& g : r.spec->groups)
+      for (Reg p : g.pointers) out_.grouped[static_cast<size_t>(out_.tensor_slot[static_cast<size_t>(p)])] = 1;
   for (size_t k = 0; k < out_.calls.size(); ++k)
     if (const auto m = member_of_.find(out_.calls[k].index); m != member_of_.end()) out_.group_of_call[k] = m->second.second;
 }

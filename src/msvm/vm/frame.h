@@ -54,7 +54,11 @@ struct RegionPlan {
 
   std::vector<Step> steps;
   std::vector<int64_t> sizes;                            // arguments of the groups' kernels
-  std::vector<Slot> pool;                                // taken from the allocator at each run
+  struct Pooled {
+    Slot slot;
+    Slot over = kNoSlot;                                 // whose buffer it takes if nobody else has it
+  };
+  std::vector<Pooled> pool;                              // taken from the allocator at each run
   std::vector<View> views;                               // of what isn't always at one place
   std::vector<Slot> frees;                               // dropped at the end
   std::vector<std::pair<Slot, TensorMeta>> tensors;      // everything that the region's instructions set

@@ -98,7 +98,7 @@ class Interpreter : Machine {
           share(slot(c.a), slot(c.b));
           break;
         case Op::kAlloc:
-          if (Status s = alloc(c, !kDry); !s.ok()) [[unlikely]] return fail(c, s);
+          if (Status s = alloc(c, !kDry || may_take_early(c)); !s.ok()) [[unlikely]] return fail(c, s);
           break;
         case Op::kFree:
           if constexpr (!kDry) drop(slot(c.a));
@@ -302,6 +302,10 @@ class Interpreter : Machine {
     }
   }
 
+  /// A region's destinations have their memory before its first call runs. One may be that of an operand from outside if no kernel of a
+  /// group works on either: such kernels run later than the calls that they stand for.
+  bool may_take_early(const Code& c) const { return c.b >= 0 && !f_.grouped.empty() && !f_.grouped[static_cast<size_t>(c.a)] && !f_.grouped[static_cast<size_t>(c.b)]; }
+
   /// Where the destination noted last lies: in the arena, in the pool, or in another tensor.
   void note_done() {
     const Code& c = *pending_;
@@ -310,7 +314,8 @@ class Interpreter : Machine {
     if (c.op == Op::kConst || (c.op == Op::kAlloc && !slot(c.a).owned)) {
       fixed(c.a) = frame_.clock;
     } else if (c.op == Op::kAlloc) {
-      record_->plan.pool.push_back(c.a);
+      const bool taken = may_take_early(c) && slot(c.a).storage && slot(c.a).storage == slot(c.b).storage;
+      record_->plan.pool.push_back({c.a, taken ? c.b : kNoSlot});
     } else if (fixed(c.b) == frame_.clock) {
       fixed(c.a) = frame_.clock;
     } else {

@@ -133,7 +133,8 @@ Status RegionRun::put_in_place() {
     for (const auto& [v, value] : plan_->scalars) v_[v] = value;
     state_.in_place = plan_;
   }
-  for (Slot t : plan_->pool) MSVM_RETURN_IF_ERROR(allocate(slot(t), MemoryUse::kTensor));
+  for (const RegionPlan::Pooled& p : plan_->pool)
+    if (p.over == kNoSlot || !take_buffer(slot(p.slot), slot(p.over))) MSVM_RETURN_IF_ERROR(allocate(slot(p.slot), MemoryUse::kTensor));
   for (const RegionPlan::View& v : plan_->views) {
     TensorSlot &to = slot(v.to), &from = slot(v.from);
     drop(to);
@@ -176,7 +177,7 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t, int32_t)> before_ste
   plan_ = known_plan(snapshot);
   if (plan_ && plan_->entry) {
     if (!put_in_place().ok()) {  // the interpreter, which frees on its way, may do with less
-      for (Slot t : plan_->pool) drop(slot(t));
+      for (const RegionPlan::Pooled& p : plan_->pool) drop(slot(p.slot));
       for (const RegionPlan::View& v : plan_->views) drop(slot(v.to));
       return Outcome::kInterpret;
     }
