@@ -29,7 +29,7 @@ class TensorSpec(NamedTuple):
 
 Specs = TensorSpec | tuple[Sequence[Any], Any] | Sequence[Any]
 
-_C_FUNCTION = ctypes.CFUNCTYPE(None).__bases__[0]  # the base of all of them
+_C_FUNCTION: Any = ctypes.CFUNCTYPE(None).__bases__[0]  # the base of all of them
 
 _known: dict[str, tuple[Any, Any, bool, Op]] = {}
 _lock = threading.Lock()
