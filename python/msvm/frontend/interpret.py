@@ -509,10 +509,11 @@ class Interpreter(Expressions, Calls):
     def names_later(self, s: Any) -> set[str]:
         """Variables that are read behind the loop, or anywhere if that lies in another loop."""
         everywhere = bool(self.frame.loops)
+        within = {id(n) for n in ast.walk(s)}
         return {
             n.id
             for n in ast.walk(self.frame.source.node)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and (n.lineno > s.end_lineno or everywhere)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in within and (n.lineno > s.end_lineno or everywhere)
         }
 
     def without_turns(self, s: Any, zero: Path, ends: list[Path]) -> list[Path]:
