@@ -62,7 +62,7 @@ b1:
   R4 = SHAPE_CALC lt R3, N
   BRANCH_IF R4, b2, b3
 b2:
-  R5: f32[1, 4] strided = TENSOR_VIEW slice R0, [0: R3 to R3 + 1]
+  R5: f32[1, 4] strided = TENSOR_VIEW slice R0, axis 0 from R3 to R3 + 1
   R6 = TENSOR_ALLOC [N, 4], f32, CPU(0), reuse R2
   OP_CALL msvm.Assign(R2, R5; R3) -> R6 {axes: [0]}
   TENSOR_FREE R2
