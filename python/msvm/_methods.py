@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, ops
+from ._errors import InputError
 from .frontend.values import Symbolic, SymTensor, read
 
 _OPERANDS = (int, float, Symbolic, _core.Tensor, np.ndarray, np.generic, _core.Mutable, list, tuple)
@@ -141,6 +142,13 @@ def _dim(self: Any) -> int:
     return self.ndim  # type: ignore[no-any-return]
 
 
+def _to_device(self: Any, device: Any, /, *, stream: None = None) -> Any:
+    """The tensor: there is one device."""
+    if device != "cpu":
+        raise InputError(f"there is one device, 'cpu'; found {device!r}")
+    return self
+
+
 def _numel(self: Any) -> Any:
     """The number of elements."""
     return self.size
@@ -202,6 +210,8 @@ def _methods() -> dict[str, Any]:
         detach=_itself,
         cpu=_itself,
         dim=_dim,
+        device=property(lambda self: "cpu"),
+        to_device=_to_device,
         numel=_numel,
         nelement=_numel,
         new_zeros=_new("zeros"),

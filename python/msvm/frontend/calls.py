@@ -58,7 +58,7 @@ class Calls(Base):
             if trusted(function.__func__.__module__):
                 if not _of_cell(function):
                     return self.trusted_call(function, args, kwargs)
-                return self.inline(function.__func__, [function.__self__, *args], kwargs)
+                return self.inline(function.__func__, [function.__self__, *args], kwargs)  # type: ignore[arg-type]
             return self.call(function.__func__, [function.__self__, *args], kwargs)
         if isinstance(function, types.FunctionType):
             if report := getattr(function, "__msvm_report__", None):

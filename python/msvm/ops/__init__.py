@@ -18,7 +18,8 @@ _NAMES = {
         bit_cast bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor cast cbrt ceil clamp clip copysign
         cos cosh cumprod cumsum deepcopy div divide eq equal erf erfc exp exp2 expm1 fix floor floor_div floor_divide fmax fmin fmod frac ge
         greater greater_equal gt hypot identity inv isclose isfinite isinf isnan le lerp less less_equal log log10 log1p log2 logaddexp
-        logical_and logical_not logical_or logical_xor lt max_of maximum mean_of min_of minimum mod mul multiply nan_to_num ne neg negative
+                logical_and logical_not logical_or logical_xor lt max_of maximum mean_of min_of minimum mod mul multiply nan_to_num ne neg
+        negative nextafter
         not_equal pow reciprocal remainder round rsqrt select sigmoid sign signbit sin sinh sqrt square sub subtract tan tanh true_divide
         trunc where xlogy
     """,

@@ -1,5 +1,6 @@
 from typing import Any
 
+from ._custom import TensorSpec as TensorSpec
 from ._custom import custom as custom
 from ._index import getitem as getitem
 from ._index import setitem as setitem
@@ -467,6 +468,9 @@ from .elementwise import (
 )
 from .elementwise import (
     negative as negative,
+)
+from .elementwise import (
+    nextafter as nextafter,
 )
 from .elementwise import (
     not_equal as not_equal,

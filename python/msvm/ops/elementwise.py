@@ -533,6 +533,23 @@ def copysign(x: Any, other: Any) -> Any:
     return emit("Where", [_signbit(b), emit("Neg", [size]), size])
 
 
+@op
+def nextafter(x: Any, other: Any) -> Any:
+    """The next number of the dtype from ``x`` towards ``other``. Two float operands that broadcast."""
+    a, b = floating(x, other)
+    bits = _BITS_OF[a.dtype.name]
+    zero, one = tensor(0.0, a.dtype), tensor(1, bits)
+    own = emit("BitCast", [a], to=bits)
+    # As integers, floats of one sign are in the order of their sizes.
+    grows = emit("Equal", [emit("Less", [a, b]), emit("Greater", [a, zero])])
+    stepped = emit("BitCast", [emit("Where", [grows, emit("Add", [own, one]), emit("Sub", [own, one])])], to=a.dtype)
+    least = emit("BitCast", [one], to=a.dtype)
+    from_zero = emit("Where", [emit("Less", [b, zero]), emit("Neg", [least]), least])
+    y = emit("Where", [emit("Equal", [a, zero]), from_zero, stepped])
+    y = emit("Where", [emit("Equal", [a, b]), b, y])
+    return emit("Where", [emit("Or", [emit("IsNaN", [a]), emit("IsNaN", [b])]), emit("Add", [a, b]), y])
+
+
 @op(static=("dtype",))
 def bit_cast(input: Any, dtype: Any) -> Any:
     """The same bits read as another dtype of the same size. Any shape. ONNX ``BitCast``.
