@@ -341,12 +341,19 @@ class Header:
             return SymBool(phi)
         return SymFloat(SymTensor(phi)) if kind == "float" else SymTensor(phi)
 
-    def close(self, path: Path) -> str | None:
-        """The end of a turn. Returns what can't change that way; raises ``Restart`` where more was learnt."""
+    def close(self, path: Path, frame: int, later: set[str]) -> str | None:
+        """The end of a turn. Returns what can't change that way; raises ``Restart`` where more was learnt.
+
+        ``later``: variables of the frame that are read behind the loop: if they get their value in it, its first turn stands before it.
+        """
         core = current().core
         core.set_block(path.block)
         problem: str | None = None
         self.end = path.state
+        before = self.start.frames.get(frame, {})
+        if PEEL not in self.variants and any(n in later and n not in before for n in path.state.frames.get(frame, {})):
+            self.variants[PEEL] = Variant()
+            self.changed = True
         for number, names in self.start.frames.items():
             for name, v in names.items():
                 found = path.state.frames.get(number, {}).get(name, Unbound("it loses its value in the loop"))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
 import linecache
 import sys
 import textwrap
+import time
 import types
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from .._errors import UnsupportedError
@@ -46,12 +49,53 @@ def source_of(code: types.CodeType) -> Source:
         raise UnsupportedError(
             f"{file}:{code.co_firstlineno}: the source of {code.co_name} doesn't hold it; has the file changed since it was loaded?"
         )
+    if _changed_since_start(file) and not _same_code(code, node):
+        raise UnsupportedError(f"{file}:{code.co_firstlineno}: the file has changed since {code.co_name} was loaded; load the module again")
     ast.increment_lineno(node, first - 1)
     if margin:
         for n in ast.walk(node):
             if hasattr(n, "col_offset"):
                 n.col_offset += margin
     return Source(node, file, code.co_name, frozenset(stored_names(node)))
+
+
+_START = time.time()
+
+
+def _changed_since_start(file: str) -> bool:
+    try:
+        return Path(file).stat().st_mtime > _START
+    except OSError:
+        return False
+
+
+def _same_code(code: types.CodeType, node: FunctionNode) -> bool:
+    """Whether the function was compiled from this source."""
+    node = copy.deepcopy(node)
+    statement: ast.stmt
+    if isinstance(node, ast.FunctionDef):
+        node.decorator_list, node.returns = [], None
+        statement = node
+    else:
+        statement = ast.Expr(node)
+    # Inside of a function that has its free variables, so that they are free here, too.
+    names = [ast.arg(n) for n in code.co_freevars]
+    outer = ast.FunctionDef("outer", ast.arguments([], names, None, [], [], None, []), [statement], [])
+    try:
+        made = compile(ast.fix_missing_locations(ast.Module([outer], [])), "<source>", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    inner = next(c for c in made.co_consts if isinstance(c, types.CodeType))
+    return any(_equal(code, c) for c in inner.co_consts if isinstance(c, types.CodeType))
+
+
+def _equal(a: types.CodeType, b: types.CodeType) -> bool:
+    if a.co_code != b.co_code or a.co_names != b.co_names or a.co_varnames != b.co_varnames or len(a.co_consts) != len(b.co_consts):
+        return False
+    return all(
+        _equal(x, y) if isinstance(x, types.CodeType) and isinstance(y, types.CodeType) else type(x) is type(y) and repr(x) == repr(y)
+        for x, y in zip(a.co_consts, b.co_consts, strict=True)
+    )
 
 
 def _lines_of(code: types.CodeType, file: str) -> tuple[list[str], int]:

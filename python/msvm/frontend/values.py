@@ -6,6 +6,7 @@ division, sign of the remainder), but 64 bits: what leaves them is an error when
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NoReturn, overload
 
@@ -17,6 +18,9 @@ from .build import building, current
 
 DTYPE: dict[str, _core.DType] = {d.name: d for d in _core.DTYPES}
 F64, F32, I64, BOOL = DTYPE["float64"], DTYPE["float32"], DTYPE["int64"], DTYPE["bool"]
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Symbolic:
@@ -74,12 +78,13 @@ class SymInt(Symbolic):
         self.dim = dim
 
     def __repr__(self) -> str:
-        return str(self.dim)
+        shown = current().shown if building() else {}
+        return _WORD.sub(lambda m: shown.get(m[0], m[0]), str(self.dim))
 
     __hash__ = object.__hash__
 
     def __index__(self) -> NoReturn:
-        raise UnsupportedError(f"the size {self.dim} is known only when the program runs; it can't be used where Python needs a number now")
+        raise UnsupportedError(f"the size {self!r} is known only when the program runs; it can't be used where Python needs a number now")
 
     __int__ = __index__
 

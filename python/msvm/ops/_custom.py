@@ -16,7 +16,7 @@ from ..frontend.build import current
 from ..frontend.values import DTYPE, SymInt, SymTensor, as_tensor, dim_of
 from ._op import Op
 
-_C_FUNCTION: type = type(ctypes.CFUNCTYPE(None)()).__mro__[1]
+_C_FUNCTION: Any = type(ctypes.CFUNCTYPE(None)()).__mro__[1]
 
 
 class TensorSpec(NamedTuple):
@@ -28,8 +28,6 @@ class TensorSpec(NamedTuple):
 
 
 Specs = TensorSpec | tuple[Sequence[Any], Any] | Sequence[Any]
-
-_C_FUNCTION = ctypes.CFUNCTYPE(None).__bases__[0]  # the base of all of them
 
 _known: dict[str, tuple[Any, Any, bool, Op]] = {}
 _lock = threading.Lock()
