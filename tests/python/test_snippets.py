@@ -148,7 +148,6 @@ def test_golden_line_under_a_branch():
     want = "Tensor u: not counted (created under the branch at test_snippets.py:N; compute both sizes, or declare an upper bound)"
     assert want in lines(branched_on_data, declared)
     assert want in lines(branched, declared)
-
     x = np.random.rand(2, 3, 112, 112)
     np.testing.assert_array_equal(branched_on_data(x), x[:, :, 1:, 1:] if x.mean() > 0.5 else x)
 
