@@ -29,6 +29,7 @@ class Compiled:
         """How results come back (see ``program.Results``)."""
         self.captured_inputs: list[tuple[str, Source]] = [("get", s) for s in captures.inputs()]
         """Where the inputs before those of the arguments come from."""
+        self.captured_names = captures.names()
         self.guards: list[tuple[Source, Any]] = list(captures.guards.values())
         self.reports = reports
 
@@ -40,13 +41,14 @@ def compile_function(
     rebuild: Callable[[list[Any]], dict[str, Any]],
     symbols: Callable[[Build], list[Any]] | None = None,
     declared: Declared | None = None,
+    burn: bool = False,
 ) -> Compiled:
     """``kinds`` and ``names`` of the leaves of the arguments; ``rebuild`` puts values for the leaves into arguments by parameter.
 
-    ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``declared``: a report is wanted.
+    ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``declared``: a report is wanted. ``burn``: captured tensors are constants.
     Raises ``UnsupportedError`` for what can't be compiled, and what Python would raise, with the line.
     """
-    captures = Captures(declared)
+    captures = Captures(declared, burn)
     loops: dict[Any, dict[Key, Variant]] = {}
     for _ in range(TRIES):
         try:

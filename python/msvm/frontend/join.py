@@ -72,7 +72,7 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, SymFloat):
         return bool(a.tensor.reg == b.tensor.reg)
     if isinstance(a, float):
-        return a.hex() == b.hex()
+        return bool(a.hex() == b.hex())
     if isinstance(a, int | str | bytes | slice | range | complex):
         return bool(a == b)
     if isinstance(a, tuple):

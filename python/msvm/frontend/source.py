@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import inspect
 import linecache
@@ -49,7 +48,7 @@ def source_of(code: types.CodeType) -> Source:
         raise UnsupportedError(
             f"{file}:{code.co_firstlineno}: the source of {code.co_name} doesn't hold it; has the file changed since it was loaded?"
         )
-    if _changed_since_start(file) and not _same_code(code, node):
+    if _changed_since_start(file) and not _same_code(code, file):
         raise UnsupportedError(f"{file}:{code.co_firstlineno}: the file has changed since {code.co_name} was loaded; load the module again")
     ast.increment_lineno(node, first - 1)
     if margin:
@@ -69,24 +68,19 @@ def _changed_since_start(file: str) -> bool:
         return False
 
 
-def _same_code(code: types.CodeType, node: FunctionNode) -> bool:
-    """Whether the function was compiled from this source."""
-    node = copy.deepcopy(node)
-    statement: ast.stmt
-    if isinstance(node, ast.FunctionDef):
-        node.decorator_list, node.returns = [], None
-        statement = node
-    else:
-        statement = ast.Expr(node)
-    # Inside of a function that has its free variables, so that they are free here, too.
-    names = [ast.arg(n) for n in code.co_freevars]
-    outer = ast.FunctionDef("outer", ast.arguments([], names, None, [], [], None, []), [statement], [])
+def _same_code(code: types.CodeType, file: str) -> bool:
+    """Whether the file, as it is now, holds the function as it was loaded."""
     try:
-        made = compile(ast.fix_missing_locations(ast.Module([outer], [])), "<source>", "exec")
+        made = compile("".join(linecache.getlines(file)), file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
-    inner = next(c for c in made.co_consts if isinstance(c, types.CodeType))
-    return any(_equal(code, c) for c in inner.co_consts if isinstance(c, types.CodeType))
+    stack = [made]
+    while stack:
+        found = stack.pop()
+        if found.co_name == code.co_name and _equal(code, found):
+            return True
+        stack.extend(c for c in found.co_consts if isinstance(c, types.CodeType))
+    return False
 
 
 def _equal(a: types.CodeType, b: types.CodeType) -> bool:
