@@ -45,7 +45,8 @@ def compile_function(
 ) -> Compiled:
     """``kinds`` and ``names`` of the leaves of the arguments; ``rebuild`` puts values for the leaves into arguments by parameter.
 
-    ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``declared``: a report is wanted. ``burn``: captured tensors are constants.
+    ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``declared``: a report is wanted.
+    ``burn``: captured tensors are constants.
     Raises ``UnsupportedError`` for what can't be compiled, and what Python would raise, with the line.
     """
     captures = Captures(declared, burn)
