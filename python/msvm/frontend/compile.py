@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -51,11 +52,17 @@ def compile_function(
     """
     captures = Captures(declared, burn)
     loops: dict[Any, dict[Key, Variant]] = {}
-    for _ in range(TRIES):
-        try:
-            return _attempt(function, kinds, names, rebuild, captures, loops, symbols, declared)
-        except Restart:
-            continue
+    collecting = gc.isenabled()
+    gc.disable()  # many objects come and go, none of them in cycles
+    try:
+        for _ in range(TRIES):
+            try:
+                return _attempt(function, kinds, names, rebuild, captures, loops, symbols, declared)
+            except Restart:
+                continue
+    finally:
+        if collecting:
+            gc.enable()
     raise UnsupportedError(f"{function.__qualname__}: the sizes and kinds of values in its loops don't settle")
 
 
@@ -91,6 +98,12 @@ def _attempt(
             value = it.run_function(source_of(code), arguments, None, function.__globals__, cells)
         except Dead:
             it.alive = False
+        except Exception:
+            if it.learnt:
+                raise Restart from None
+            raise
+        if it.learnt:
+            raise Restart
         results = Results(build)
         if it.alive:
             try:

@@ -90,6 +90,8 @@ class Interpreter(Expressions, Calls):
         """Depth of branches and loops that are decided when the program runs."""
         self.argument_regs: set[int] = set()
         """Tensors that callers still hold."""
+        self.learnt = False
+        """A loop turned out to change more than was assumed: what is made since then means nothing."""
         self.named_regs: set[int] = set()
         self.reports: list[Callable[..., Any]] = []
         self.node: Any = None
@@ -508,13 +510,7 @@ class Interpreter(Expressions, Calls):
 
     def names_later(self, s: Any) -> set[str]:
         """Variables that are read behind the loop, or anywhere if that lies in another loop."""
-        everywhere = bool(self.frame.loops)
-        within = {id(n) for n in ast.walk(s)}
-        return {
-            n.id
-            for n in ast.walk(self.frame.source.node)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in within and (n.lineno > s.end_lineno or everywhere)
-        }
+        return self.frame.source.names_read_behind(s, bool(self.frame.loops))
 
     def without_turns(self, s: Any, zero: Path, ends: list[Path]) -> list[Path]:
         """The way on which a peeled loop has no turn: an error there if a variable of another kind is used later."""
@@ -624,7 +620,10 @@ class Interpreter(Expressions, Calls):
         self.resume(loop.continues)
         if self.alive:
             advance()
-            if problem := header.close(self.path(), self.frame.number, self.names_later(s)):
+            problem = header.close(self.path(), self.frame.number, self.names_later(s))
+            if header.changed:
+                self.learnt = True  # on, to learn more: the whole function is made again in any case
+            elif problem:
                 self.node = s
                 self.unsupported(problem)
         self.control -= 1

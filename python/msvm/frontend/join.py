@@ -342,7 +342,7 @@ class Header:
         return SymFloat(SymTensor(phi)) if kind == "float" else SymTensor(phi)
 
     def close(self, path: Path, frame: int, later: set[str]) -> str | None:
-        """The end of a turn. Returns what can't change that way; raises ``Restart`` where more was learnt.
+        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the function is made again.
 
         ``later``: variables of the frame that are read behind the loop: if they get their value in it, its first turn stands before it.
         """
@@ -360,8 +360,6 @@ class Header:
                 problem = problem or self._closed((number, name), name, v, found)
         for number, content in self.start.heap.items():
             problem = problem or self._closed_content(number, content, path.state.heap.get(number))
-        if self.changed:
-            raise Restart
         core.set_block(path.block)
         core.jump(self.block)
         return problem

@@ -27,6 +27,21 @@ class Source:
     file: str
     name: str
     local_names: frozenset[str] = field(hash=False)
+    cache: dict[Any, Any] = field(default_factory=dict, hash=False, compare=False, repr=False)
+
+    def names_read_behind(self, loop: Any, everywhere: bool) -> set[str]:
+        """Variables that are read after a loop statement; ``everywhere``: or before it, as it lies in another loop itself."""
+        if "loads" not in self.cache:
+            self.cache["loads"] = [
+                (n.id, n.lineno, id(n)) for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+            ]
+        key = (id(loop), everywhere)
+        if key not in self.cache:
+            within = {id(n) for n in ast.walk(loop)}
+            self.cache[key] = {
+                name for name, line, node in self.cache["loads"] if (line > loop.end_lineno or everywhere) and node not in within
+            }
+        return self.cache[key]  # type: ignore[no-any-return]
 
     def line(self, number: int) -> str:
         return linecache.getline(self.file, number).strip()
