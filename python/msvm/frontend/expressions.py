@@ -408,7 +408,10 @@ class Expressions(Base):
         return self.made(self.elements(node.elts))
 
     def ev_Set(self, node: ast.Set) -> Any:
-        return self.made(set(self.elements(node.elts)))
+        items = self.elements(node.elts)
+        if _any_symbolic(items):
+            self.unsupported("a set of values that are known only when the program runs")
+        return self.made(set(items))
 
     def elements(self, nodes: list[Any]) -> list[Any]:
         out: list[Any] = []
@@ -426,7 +429,10 @@ class Expressions(Base):
                 more = self.eval(v)
                 out.update(self.state.content(more))
             else:
-                out[self.eval(k)] = self.eval(v)
+                key = self.eval(k)
+                if _any_symbolic((key,)):
+                    self.unsupported("a key of a dict that is known only when the program runs")
+                out[key] = self.eval(v)
         return self.made(out)
 
     def iterate(self, v: Any) -> Iterator[Any]:

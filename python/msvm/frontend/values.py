@@ -135,6 +135,38 @@ class SymInt(Symbolic):
             result = result * self
         return result
 
+    def __rpow__(self, o: Any) -> Any:
+        if isinstance(o, bool) or not _is_int(o):
+            return as_float(o) ** as_float(self) if isinstance(o, float | SymFloat) else NotImplemented
+        require(self >= 0, "an int to a negative power is a float; write float(base) ** exponent")
+        return read(emit("Pow", [as_tensor(o), int_tensor(self)]))
+
+    def __lshift__(self, o: Any) -> Any:
+        return self * _power_of_two(o) if _is_int(o) else NotImplemented
+
+    def __rlshift__(self, o: Any) -> Any:
+        return o * _power_of_two(self) if _is_int(o) else NotImplemented
+
+    def __rshift__(self, o: Any) -> Any:
+        return self // _power_of_two(o) if _is_int(o) else NotImplemented
+
+    def __rrshift__(self, o: Any) -> Any:
+        return o // _power_of_two(self) if _is_int(o) else NotImplemented
+
+    def __and__(self, o: Any) -> Any:
+        return _bits("BitwiseAnd", self, o)
+
+    def __or__(self, o: Any) -> Any:
+        return _bits("BitwiseOr", self, o)
+
+    def __xor__(self, o: Any) -> Any:
+        return _bits("BitwiseXor", self, o)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Any:
+        return -self - 1
+
     def __neg__(self) -> Any:
         return integer(current().core.calc("neg", self.dim))
 
@@ -242,6 +274,19 @@ def _calc(op: str, a: Any, b: Any) -> Any:
             if nonzero is not True:
                 core.shape_assert(core.compare("ne", y, 0), message_of(ZeroDivisionError("integer division or modulo by zero")))
     return integer(core.calc(op, x, y))
+
+
+def _power_of_two(n: Any) -> Any:
+    if not isinstance(n, SymInt):
+        if n < 0:
+            raise ValueError("negative shift count")
+        return 1 << n
+    require(n >= 0, "negative shift count", ValueError)
+    return 2**n
+
+
+def _bits(op: str, a: Any, b: Any) -> Any:
+    return read(emit(op, [as_tensor(a), as_tensor(b)])) if _is_int(b) else NotImplemented
 
 
 def _compare(op: str, a: Any, b: Any) -> Any:
