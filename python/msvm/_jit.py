@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 import types
 import warnings
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _context, _core, _registry
-from ._errors import InputError, UnsupportedError
+from ._errors import InputError
 from ._mutable import Symbol
 from ._parameters import arguments, parameters_of
 from .frontend.program import sources
@@ -27,9 +26,6 @@ class JitFunction(_core.Dispatcher):
     """A function that runs as a program. Call it as the function it was made of; it may be called from many threads at once."""
 
     def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
-        for p in inspect.signature(function, follow_wrapped=False).parameters.values():
-            if p.kind is p.VAR_KEYWORD:
-                raise UnsupportedError(f"jit: {function.__qualname__} takes **{p.name}; name its parameters")
         functools.update_wrapper(self, function)
         super().__init__(self._miss, burn_limit=BURN_LIMIT, warn=self._warn, doc=function.__doc__, **parameters_of(function))
         self.__msvm_function__ = function

@@ -48,18 +48,18 @@ class Calls(Base):
             return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs})
         if isinstance(function, Program) or (isinstance(function, types.MethodType) and isinstance(function.__self__, Program)):
             return self.call_program(function, args, kwargs)
-        body = getattr(function, "body", None)
-        if body is not None and trusted(type(function).__module__):
-            return self.library(body, args, kwargs)
-        inner = getattr(function, "__msvm_function__", None)
-        if inner is not None:
-            return self.call(inner, args, kwargs)
         if isinstance(function, types.MethodType):
             if trusted(function.__func__.__module__):
                 if not _of_cell(function):
                     return self.trusted_call(function, args, kwargs)
                 return self.inline(function.__func__, [function.__self__, *args], kwargs)  # type: ignore[arg-type]
             return self.call(function.__func__, [function.__self__, *args], kwargs)
+        body = getattr(function, "body", None)
+        if body is not None and trusted(type(function).__module__):
+            return self.library(body, args, kwargs)
+        inner = getattr(function, "__msvm_function__", None)
+        if inner is not None:
+            return self.call(inner, args, kwargs)
         if isinstance(function, types.FunctionType):
             if report := getattr(function, "__msvm_report__", None):
                 return self.report(report, args, kwargs)

@@ -84,7 +84,7 @@ class Captures:
     def guard(self, source: Source, expected: Any) -> None:
         if source[0] == "value" or (source[0] == "global" and trusted(source[1].get("__name__"))):
             return
-        self.guards.setdefault(_key(source), (source, expected))
+        self.guards.setdefault(_key(source), (source, _copied(expected)))
 
     def _input(self, source: Source, kind: Kind, name: str) -> Any:
         key = _key(source)
@@ -131,6 +131,15 @@ class Captures:
         else:
             new = type(v)(inside(x, f"{name}_{k}") for k, x in enumerate(v))
         return new
+
+
+def _copied(v: Any) -> Any:
+    """For guards: containers that the caller may change later, as they are now."""
+    if type(v) in (list, tuple):
+        return type(v)(map(_copied, v))
+    if type(v) is dict:
+        return {k: _copied(x) for k, x in v.items()}
+    return set(v) if type(v) is set else v
 
 
 def is_parameter(v: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -92,6 +93,9 @@ def _attempt(
         it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
         arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
         code = function.__code__
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            name = code.co_varnames[code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)]
+            arguments[name] = it.made(dict(arguments[name]))
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         value = None
         try:

@@ -467,10 +467,45 @@ class Expressions(Base):
     # --- comprehensions ---------------------------------------------------------------------------------------------------
 
     def ev_ListComp(self, node: ast.ListComp) -> Any:
+        return self.list_of(node)
+
+    def list_of(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
+        if len(node.generators) == 1:
+            iterable = self.eval(node.generators[0].iter)
+            if self.runtime_count(iterable) is not None:
+                return self.appended(node, iterable)
         return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
 
     def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
+        return self.list_of(node)
+
+    def appended(self, node: ast.ListComp | ast.GeneratorExp, iterable: Any) -> Any:
+        """A comprehension over what is known only when the program runs: a loop that appends."""
+        cache = self.frame.source.cache
+        key = ("loop", id(node))
+        if key not in cache:
+            g = node.generators[0]
+            add: ast.stmt = ast.Expr(ast.Call(ast.Attribute(ast.Name("list of", ast.Load()), "append", ast.Load()), [node.elt], []))
+            for test in reversed(g.ifs):
+                add = ast.If(test, [add], [])
+            loop = ast.copy_location(ast.For(g.target, ast.Name("looped over", ast.Load()), [add], []), node)
+            cache[key] = ast.fix_missing_locations(loop)
+        loop = cache[key]
+        names = self.state.frames[self.frame.number]
+        targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} | {"list of", "looped over"}
+        hidden = {k: names[k] for k in targets if k in names}
+        local_names = self.frame.local_names
+        self.frame.local_names = local_names | targets
+        result = self.made([])
+        self.store_name("list of", result)
+        self.store_name("looped over", iterable)
+        self.do_For(loop)
+        self.frame.local_names = local_names
+        names = self.state.frames[self.frame.number]
+        for k in targets:
+            names.pop(k, None)
+        names.update(hidden)
+        return result
 
     def ev_SetComp(self, node: ast.SetComp) -> Any:
         return self.made(set(self.comprehension(node, lambda: self.eval(node.elt))))

@@ -20,7 +20,7 @@ from .lists import SymList
 from .ranges import SymRange, SymSequence
 from .source import Source
 from .state import Path, Ref, State, Unbound
-from .values import SymBool, SymInt, SymTensor, dim_of, integer
+from .values import Symbolic, SymBool, SymInt, SymTensor, dim_of, integer
 
 UNROLL = 64
 """Turns of a loop that are written out where they are known; longer ones loop when the program runs."""
@@ -167,11 +167,12 @@ class Interpreter(Expressions, Calls):
             self.resume(frame.returns)
             if self.alive:
                 value = self.state.frames[frame.number]["return"]
+        if isinstance(value, Unbound):
+            with self.located(node.body if isinstance(node, ast.Lambda) else node):
+                self.unsupported(f"the result can't be told: {value.why}; return a value of one kind on every way")
         self.frames.pop()
         self.node = outer_node
         self.site.pop()
-        if isinstance(value, Unbound):
-            self.unsupported(f"the result of {source.name} can't be told: {value.why}")
         if not frame.keep:
             self.state.frames.pop(frame.number, None)
         if not self.alive:
@@ -310,8 +311,15 @@ class Interpreter(Expressions, Calls):
 
     def do_Delete(self, s: ast.Delete) -> None:
         for t in s.targets:
+            if isinstance(t, ast.Subscript):
+                owner, index = self.eval(t.value), self.eval(t.slice)
+                content = self.state.content(owner)
+                if not isinstance(owner, Ref) or owner.frozen or not isinstance(content, list | dict) or isinstance(index, Symbolic):
+                    self.unsupported("del of an element of anything but a list or dict that the function made")
+                del content[index]
+                continue
             if not isinstance(t, ast.Name):
-                self.unsupported("del of anything but a variable")
+                self.unsupported("del of an attribute: the function would change state outside")
             self.load_name(t.id)
             self.state.frames[self.frame.number].pop(t.id, None)
 
