@@ -242,7 +242,7 @@ def test_trace(tmp_path, monkeypatch):
     here = assembled(tmp_path, CHAIN, **QUICK)
     ms.vm.enable_bc_trace(True)
     try:
-        later = loaded(tmp_path, relu_add(), opt=0, name="later, with a comma")
+        later = loaded(tmp_path, relu_add(), opt=0, jit_level=0, name="later, with a comma")
         for _ in range(4):
             run(here, 2, 2)
             run(later, 3, 4)
