@@ -61,6 +61,9 @@ class JitFunction(_core.Dispatcher):
         entry.info = _Program(executable, signature, compiled)
         for report in compiled.reports:
             report(self, signature)
+        for k, leaf in enumerate(signature.leaves):  # what is known of the arguments stays, they don't
+            if signature.kinds[k][0] == "tensor":
+                signature.leaves[k] = _Sizes(leaf)
         return entry
 
     def _make(self, signature: Any, burn: bool = False) -> Any:
@@ -156,6 +159,14 @@ class JitFunction(_core.Dispatcher):
         rows = "".join(f"<pre>{html.escape(p.executable.disassemble())}</pre>" for p in self._programs)
         table = vm.jit_info(self)._repr_html_() if self._programs else ""
         return f"<b>{html.escape(repr(self))}</b>{table}<details><summary>bytecode</summary>{rows}</details>"
+
+
+class _Sizes:
+    """Of an argument that was an array."""
+
+    def __init__(self, array: Any) -> None:
+        self.shape = tuple(array.shape)
+        self.symbols = getattr(array, "symbols", None)
 
 
 class _Program:

@@ -16,8 +16,9 @@ from .._program import Program
 from .base import Base
 from .builtin_calls import BUILTINS, MATH, container_method
 from .captures import TENSOR, trusted
-from .expressions import BoundMethod, Closure
+from .expressions import BoundMethod, Closure, Text
 from .join import is_tensor
+from .printing import PendingException
 from .source import source_of
 from .state import Ref
 from .values import Symbolic, SymBool, SymTensor, as_tensor, dim_of, integer
@@ -170,7 +171,7 @@ class Calls(Base):
         plain = [self.state.plain(a) for a in args]
         named = {k: self.state.plain(v) for k, v in kwargs.items()}
         if issubclass(cls, BaseException):
-            return cls(*[self.text(a) if not isinstance(a, int | float) else a for a in args])
+            return self.exception(cls, args, kwargs)
         if _contains_symbolic([plain, named]) and not trusted(cls.__module__):
             self.unsupported(
                 f"an object of class {cls.__name__} made of values that are known only when the program runs; pass a tuple or a dict"
@@ -178,6 +179,14 @@ class Calls(Base):
         if not trusted(cls.__module__):
             self.unsupported(f"an object of class {cls.__name__} is made inside the function; make it outside")
         return self.owned(cls(*plain, **named))
+
+    def exception(self, cls: type[BaseException], args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The exception itself, or what makes it when the program runs, if it speaks of values that aren't known yet."""
+        plain = [self.state.plain(a) for a in args]
+        named = {k: self.state.plain(v) for k, v in kwargs.items()}
+        if _contains_symbolic([plain, named]) or any(isinstance(v, Text) for v in [*plain, *named.values()]):
+            return PendingException(cls, plain, named)
+        return cls(*plain, **named)
 
     def make_tensor(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
         from .values import as_tensor
