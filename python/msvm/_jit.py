@@ -59,6 +59,9 @@ class JitFunction(_core.Dispatcher):
         executable = self._load(compiled)
         entry = _core.Entry(executable, compiled.captured_inputs + sources(signature.kinds), compiled.guards, compiled.tree)
         entry.info = _Program(executable, signature, compiled)
+        for e in self.entries():
+            if e.info.is_over():
+                self.discard(e)
         for report in compiled.reports:
             report(self, signature)
         for k, leaf in enumerate(signature.leaves):  # what is known of the arguments stays, they don't
@@ -174,6 +177,10 @@ class _Program:
         self.executable = executable
         self.signature = signature
         self.compiled = compiled
+
+    def is_over(self) -> bool:
+        """Whether it was made for a version of a parameter that won't come again."""
+        return any(s[0] == "attr" and s[2] == "_version" and s[1]._version != v for s, v in self.compiled.guards)
 
 
 _functions: weakref.WeakSet[JitFunction] = weakref.WeakSet()
