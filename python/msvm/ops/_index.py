@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -438,14 +439,26 @@ def _places(x: SymTensor, plan: _Plan) -> SymTensor:
 # --- eager: the index taken apart, so that its numbers are inputs ----------------------------------------------------------
 
 
+def _known_bound(b: Any, what: str) -> int | None:
+    """A bound outside programs: an int, or what can be one, as a tensor of one integer."""
+    if b is None:
+        return None
+    try:
+        return operator.index(b)
+    except TypeError:
+        raise TypeError(f"slice indices must be integers or None, found {what} {b!r}") from None
+
+
 def _apart(index: Any, shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
     """(what the parts are, their numbers, their tensors)."""
     spec: list[Any] = []
     numbers: list[Any] = []
     tensors: list[Any] = []
 
-    def number(n: Any) -> int:
-        numbers.append(n if hasattr(n, "asnumpy") else n.__index__() if is_size(n) else n)
+    def number(n: int | None) -> int | None:
+        if n is None:
+            return None
+        numbers.append(n)
         return len(numbers) - 1
 
     axis = 0
@@ -456,17 +469,8 @@ def _apart(index: Any, shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tu
             spec.append("new" if p is None else "dots")
             continue
         if isinstance(p, slice):
-            for b, what in ((p.start, "start"), (p.stop, "stop"), (p.step, "step")):
-                if b is not None:
-                    _bound_value(b, what)
-            spec.append(
-                (
-                    "slice",
-                    None if p.start is None else number(p.start),
-                    None if p.stop is None else number(p.stop),
-                    None if p.step is None else p.step.__index__(),
-                )
-            )
+            start, stop, step = (_known_bound(b, what) for b, what in ((p.start, "start"), (p.stop, "stop"), (p.step, "step")))
+            spec.append(("slice", number(start), number(stop), step))
         elif is_size(p):
             i = p.__index__()
             if plain and axis < len(shape) and not -shape[axis] <= i < shape[axis]:
