@@ -104,11 +104,41 @@ bool same_constant(PyObject* a, PyObject* b) {
   return true;
 }
 
+namespace {
+
+/// Lists, dicts and sets by what they hold: `expected` is a copy that nobody changes.
+bool same_as_copied(PyObject* found, PyObject* expected) {
+  if (Py_TYPE(found) != Py_TYPE(expected)) return false;
+  if (PyList_CheckExact(expected) || PyTuple_CheckExact(expected)) {
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(expected);
+    if (PySequence_Fast_GET_SIZE(found) != n) return false;
+    for (Py_ssize_t i = 0; i < n; ++i)
+      if (!same_as_copied(PySequence_Fast_GET_ITEM(found, i), PySequence_Fast_GET_ITEM(expected, i))) return false;
+    return true;
+  }
+  if (PyDict_CheckExact(expected)) {
+    if (PyDict_GET_SIZE(found) != PyDict_GET_SIZE(expected)) return false;
+    Py_ssize_t a = 0, b = 0;
+    PyObject *key, *value, *other_key, *other;
+    while (PyDict_Next(expected, &a, &key, &value))
+      if (!PyDict_Next(found, &b, &other_key, &other) || !same_constant(other_key, key) || !same_as_copied(other, value)) return false;
+    return true;
+  }
+  if (PyAnySet_CheckExact(expected)) {
+    const int equal = PyObject_RichCompareBool(found, expected, Py_EQ);
+    if (equal < 0) PyErr_Clear();
+    return equal == 1;
+  }
+  return same_constant(found, expected);
+}
+
+}  // namespace
+
 bool Guard::holds(std::span<PyObject* const> leaves) const {
   if (!expected_.is_valid()) return false;
   PyObject* found = path_.read(leaves);
   if (!found) return false;
-  const bool same = same_constant(found, expected_.ptr());
+  const bool same = same_as_copied(found, expected_.ptr());
   Py_DECREF(found);
   return same;
 }

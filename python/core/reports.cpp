@@ -192,7 +192,8 @@ std::map<std::string, std::vector<int64_t>> sizes_in(const nb::dict& given) {
   std::map<std::string, std::vector<int64_t>> out;
   for (auto [name, shape] : given) {
     std::vector<int64_t>& sizes = out[nb::cast<std::string>(name)];
-    for (nb::handle s : shape) sizes.push_back(nb::cast<int64_t>(s));
+    for (nb::handle s : shape)
+      if (!nb::try_cast(s, sizes.emplace_back())) raise(invalid_argument(std::string("input ") + nb::str(name).c_str() + ": expected sizes of 64 bits, found " + nb::repr(s).c_str()));
   }
   return out;
 }

@@ -48,7 +48,7 @@ class HostRun final : public RunControl {
   bool has_exception() const { return type_ != nullptr; }
   /// Raises it, with where in the program it was.
   [[noreturn]] void raise_exception(const Status& where) {
-    if (value_ && PyErr_GivenExceptionMatches(value_, PyExc_Exception)) {
+    if (!where.ok() && value_ && PyErr_GivenExceptionMatches(value_, PyExc_Exception)) {
       PyObject* done = PyObject_CallMethod(value_, "add_note", "O", text(where.message()).ptr());
       if (!done) PyErr_Clear();
       Py_XDECREF(done);
@@ -86,7 +86,10 @@ Status run_without_gil(Executable& executable, std::span<const Value> inputs, st
     FreeGil free;
     status = executable.run(inputs, results, function, &run);
   }
-  if (!status.ok() && run.has_exception()) run.raise_exception(status);
+  if (run.has_exception()) {
+    results.clear();
+    run.raise_exception(status);
+  }
   return status;
 }
 

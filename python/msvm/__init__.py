@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from . import onnx, ops
 from ._context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from ._core import DTYPES, DType, Mutable, Tensor, __version__, from_dlpack, from_numpy, memory_stats
-from ._errors import Error, FileError, InputError, LimitError, UnsupportedError, VerificationError
+from ._errors import Error, FileError, InputError, LimitError, RangeError, UnsupportedError, VerificationError
 from ._jit import JitFunction, jit
 from ._methods import install
 from ._mutable import Symbol, mutable, symbolic_add, symbolic_floordiv, symbolic_mul, symbolic_sub
@@ -37,6 +37,7 @@ __all__ = [
     "LimitError",
     "Mutable",
     "Program",
+    "RangeError",
     "Symbol",
     "Tensor",
     "UnsupportedError",

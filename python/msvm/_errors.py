@@ -12,6 +12,10 @@ class InputError(Error, ValueError):
     """Names, ranks, dtypes, sizes or values that the program doesn't take."""
 
 
+class RangeError(InputError, IndexError):
+    """Positions or values outside of what they index or of their dtype."""
+
+
 class FileError(Error, OSError):
     """A file that can't be read, or isn't what it claims to be."""
 
@@ -31,7 +35,7 @@ class LimitError(Error, MemoryError):
 BY_CODE: dict[str, type[Error]] = {
     "invalid argument": InputError,
     "shape mismatch": InputError,
-    "out of range": InputError,
+    "out of range": RangeError,
     "size overflow": InputError,
     "malformed file": FileError,
     "not found": FileError,

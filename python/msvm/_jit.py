@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 import types
 import warnings
@@ -11,8 +10,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import _context, _core, _registry
-from ._errors import InputError, UnsupportedError
+from ._errors import InputError
 from ._mutable import Symbol
 from ._parameters import arguments, parameters_of
 from .frontend.program import sources
@@ -25,9 +26,6 @@ class JitFunction(_core.Dispatcher):
     """A function that runs as a program. Call it as the function it was made of; it may be called from many threads at once."""
 
     def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
-        for p in inspect.signature(function, follow_wrapped=False).parameters.values():
-            if p.kind is p.VAR_KEYWORD:
-                raise UnsupportedError(f"jit: {function.__qualname__} takes **{p.name}; name its parameters")
         functools.update_wrapper(self, function)
         super().__init__(self._miss, burn_limit=BURN_LIMIT, warn=self._warn, doc=function.__doc__, **parameters_of(function))
         self.__msvm_function__ = function
@@ -54,19 +52,25 @@ class JitFunction(_core.Dispatcher):
             return found if found is not None else self._compile(signature)
 
     def _compile(self, signature: Any) -> _core.Entry:
-        from .frontend.compile import compile_function
-
-        shapes = self._declared.check(signature)
-        compiled = compile_function(self.__msvm_function__, signature.kinds, signature.names, rebuilder(signature), symbols=shapes)
-        options = _context.options_for("jit", self.options)
-        options.pop("input_signature", None)
-        options.setdefault("name", self.__name__)
-        executable = _core.load_module(compiled.module, options)
+        compiled = self._make(signature)
+        executable = self._load(compiled)
         entry = _core.Entry(executable, compiled.captured_inputs + sources(signature.kinds), compiled.guards, compiled.tree)
         self._programs.append(_Program(executable, signature, compiled))
         for report in compiled.reports:
             report(self, signature)
         return entry
+
+    def _make(self, signature: Any, burn: bool = False) -> Any:
+        from .frontend.compile import compile_function
+
+        shapes = self._declared.check(signature)
+        return compile_function(self.__msvm_function__, signature.kinds, signature.names, rebuilder(signature), symbols=shapes, burn=burn)
+
+    def _load(self, compiled: Any) -> _core.Executable:
+        options = _context.options_for("jit", self.options)
+        options.pop("input_signature", None)
+        options.setdefault("name", self.__name__)
+        return _core.load_module(compiled.module, options)
 
     def _warn(self, parameter: str) -> None:
         warnings.warn(
@@ -77,7 +81,7 @@ class JitFunction(_core.Dispatcher):
         )
 
     def _follow_mode(self) -> None:
-        self.bypass = self.__msvm_function__ if _context.pynative() else None
+        self.bypass = functools.partial(_eagerly, self.__msvm_function__) if _context.pynative() else None
 
     # --- looking at them --------------------------------------------------------------------------------------------------
 
@@ -92,8 +96,12 @@ class JitFunction(_core.Dispatcher):
             raise InputError(f"{self.__qualname__}: no program yet; call it once, its arguments decide dtypes and ranks")
         return "\n".join(p.executable.disassemble() for p in self._programs)
 
-    def save(self, path: Any) -> None:
-        """Write the program as ``.msbc``, for ``msvm.load``. There must be just one: call the function once before."""
+    def save(self, path: Any, *, constants: bool = False) -> None:
+        """Write the program as ``.msbc``, for ``msvm.load``. There must be just one: call the function once before.
+
+        ``constants``: tensors, arrays and mutables from outside the function are written with the values that they have now. Without it
+        they would be inputs, and are refused.
+        """
         if len(self._programs) != 1:
             raise InputError(
                 f"{self.__qualname__}: {len(self._programs)} programs, one is needed; call a function that saves once, with one "
@@ -102,11 +110,14 @@ class JitFunction(_core.Dispatcher):
         from ._program import Program
 
         program = self._programs[0]
+        if program.compiled.captured_inputs and constants:
+            Program(self._load(self._make(program.signature, burn=True))).save(path)
+            return
         if program.compiled.captured_inputs:
-            names = ", ".join(str(s[1][-1]) for s in program.compiled.captured_inputs)
+            names = ", ".join(program.compiled.captured_names)
             raise InputError(
-                f"{self.__qualname__}: tensors or mutables from outside ({names}) are inputs of the program; pass them as "
-                f"arguments to save it"
+                f"{self.__qualname__}: tensors or mutables from outside ({names}) are inputs of the program; save with "
+                f"constants=True, or pass them as arguments"
             )
         Program(program.executable).save(path)
 
@@ -156,6 +167,19 @@ def _follow_mode() -> None:
 
 
 _context.on_change(_follow_mode)
+
+
+def _eagerly(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """As Python runs it, with arrays as tensors: what they are in a compiled function."""
+    return function(*map(_as_tensors, args), **{k: _as_tensors(v) for k, v in kwargs.items()})
+
+
+def _as_tensors(v: Any) -> Any:
+    if isinstance(v, np.ndarray):
+        return _core.Tensor(v)
+    if type(v) in (tuple, list):
+        return type(v)(map(_as_tensors, v))
+    return {k: _as_tensors(x) for k, x in v.items()} if type(v) is dict else v
 
 
 def rebuilder(signature: Any) -> Callable[[list[Any]], dict[str, Any]]:
@@ -228,8 +252,6 @@ def declared_scd(function: Any, signature: Any, given: Any) -> list[dict[str, An
 def stand_in(v: Any, declared: dict[int, Any]) -> Any:
     """A tensor of the dtype and rank of a declared one, so that there is a signature."""
     if isinstance(v, _core.Tensor) and v.is_declared:
-        import numpy as np
-
         t = _core.Tensor(np.zeros((1,) * len(v.shape), v.dtype.numpy if v.dtype.name != "bfloat16" else np.uint16))
         declared[id(t)] = v
         return t

@@ -50,12 +50,14 @@ def jit_info(f: Any = None) -> JitTable:
     return jit_table(_registry.executables(f))
 
 
-def get_jit_hit_rate(f: Any = None, *, window: bool = False, per: str | None = None, specialised: bool = False) -> Any:
+def get_jit_hit_rate(f: Any = None, *, window: bool | None = None, per: str | None = None, specialised: bool = False) -> Any:
     """Runs of regions in native code / runs of regions, 0 to 1; 0.0 before the first run.
 
     ``window``: of the latest 1000 or so of each program, not since it was loaded. ``specialised``: only by code for settled sizes.
     ``per="program"`` and ``per="region"`` (which has no window) give dicts by name.
     """
+    if window not in (None, False, True):
+        raise InputError(f"get_jit_hit_rate: window is True (the latest 1000 or so) or False, found {window!r}")
     return hit_rate([e.jit_view() for e in _registry.executables(f)], bool(window), per, specialised)
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: RET504 - the names of results are in the reports
 """Short programs as users of MindSpore write them, with only the import changed; the golden values and lines of the SCD report."""
 
 import csv
@@ -133,10 +134,22 @@ def test_golden_lines():
     ]
 
 
+@ms.jit
+def branched_on_data(x):
+    y = x[:, :, :h, :w]
+    if y.mean() > 0.5:
+        u = ms.ops.relu(y)
+        y = u[:, :, 1:, 1:]
+    return y
+
+
 def test_golden_line_under_a_branch():
     declared = ms.Tensor(shape=[None, 3, h, w], dtype=ms.float64)
     want = "Tensor u: not counted (created under the branch at test_snippets.py:N; compute both sizes, or declare an upper bound)"
+    assert want in lines(branched_on_data, declared)
     assert want in lines(branched, declared)
+    x = np.random.rand(2, 3, 112, 112)
+    np.testing.assert_array_equal(branched_on_data(x), x[:, :, 1:, 1:] if x.mean() > 0.5 else x)
 
 
 def test_array_made_from_mutables():

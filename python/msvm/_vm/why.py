@@ -114,7 +114,7 @@ def _of_kernels(calls: list[dict[str, Any]]) -> Iterator[Cause]:
     for call, choice, kernel in chosen:
         where = f"instruction {call['instruction']} ({call['op']}{', ' + call['origins'][0] if call['origins'] else ''})"
         share = kernel["cost_ns"] / whole
-        sizes = ", ".join(choice["inputs"])
+        sizes = ", ".join(i.removesuffix(" strided") for i in choice["inputs"] if i != "_")
         if kernel["through_copy"]:
             cause = f"its inputs {sizes} are strided and become dense at each run"
             yield Cause(0.6 * share, where, cause, "make them contiguous before, or slice later")

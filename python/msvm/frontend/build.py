@@ -19,6 +19,8 @@ class Build:
         self.core = _core.Builder(name)
         self.constants: dict[Any, Any] = {}
         """Tensors of the program by what they were made from; keeps the keys' objects alive."""
+        self.shown: dict[str, str] = {}
+        """How sizes of inputs are written in messages, by symbol: ``n``, ``x.shape[0]``."""
         self._names = 0
         self._symbols: set[str] = set()
 

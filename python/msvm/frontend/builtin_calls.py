@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _core
 from .lists import SymList
-from .ranges import SymRange
+from .ranges import SymRange, SymSequence
 from .state import Ref, Unbound
 from .values import (
     Symbolic,
@@ -25,6 +25,7 @@ from .values import (
     maximum,
     minimum,
     read,
+    require,
 )
 
 
@@ -185,15 +186,35 @@ def _divmod(it: Any, a: Any, b: Any) -> Any:
     return (a // b, a % b)
 
 
+def _turns(it: Any, v: Any) -> Any:
+    """Length of what is looped over, where that is for the program to loop; None: it is taken apart."""
+    return it.runtime_count(v)
+
+
+def _length(it: Any, v: Any) -> Any:
+    n = _turns(it, v)
+    return n if n is not None else _len(it, v)
+
+
 def _zip(it: Any, *args: Any, strict: bool = False) -> Any:
+    if any(_turns(it, a) is not None for a in args):
+        counts = [_length(it, a) for a in args]
+        if strict:
+            for n in counts[1:]:
+                require(n == counts[0], "zip() has arguments of different lengths", ValueError)
+        return SymSequence(functools.reduce(minimum, counts), lambda k: tuple(it.element(a, k) for a in args))
     return it.made(list(zip(*[list(it.iterate(a)) for a in args], strict=strict)))
 
 
 def _enumerate(it: Any, v: Any, start: int = 0) -> Any:
+    if (n := _turns(it, v)) is not None:
+        return SymSequence(n, lambda k: (k + start, it.element(v, k)))
     return it.made(list(enumerate(it.iterate(v), start)))
 
 
 def _reversed(it: Any, v: Any) -> Any:
+    if (n := _turns(it, v)) is not None:
+        return SymSequence(n, lambda k: it.element(v, n - 1 - k))
     return it.made(list(it.iterate(v))[::-1])
 
 

@@ -48,18 +48,18 @@ class Calls(Base):
             return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs})
         if isinstance(function, Program) or (isinstance(function, types.MethodType) and isinstance(function.__self__, Program)):
             return self.call_program(function, args, kwargs)
-        body = getattr(function, "body", None)
-        if body is not None and trusted(type(function).__module__):
-            return self.library(body, args, kwargs)
-        inner = getattr(function, "__msvm_function__", None)
-        if inner is not None:
-            return self.call(inner, args, kwargs)
         if isinstance(function, types.MethodType):
             if trusted(function.__func__.__module__):
                 if not _of_cell(function):
                     return self.trusted_call(function, args, kwargs)
                 return self.inline(function.__func__, [function.__self__, *args], kwargs)  # type: ignore[arg-type]
             return self.call(function.__func__, [function.__self__, *args], kwargs)
+        body = getattr(function, "body", None)
+        if body is not None and trusted(type(function).__module__):
+            return self.library(body, args, kwargs)
+        inner = getattr(function, "__msvm_function__", None)
+        if inner is not None:
+            return self.call(inner, args, kwargs)
         if isinstance(function, types.FunctionType):
             if report := getattr(function, "__msvm_report__", None):
                 return self.report(report, args, kwargs)
@@ -103,8 +103,10 @@ class Calls(Base):
         named = {k: self.state.plain(v) for k, v in kwargs.items()}
         if module.split(".")[0] == "msvm":
             return self.owned(function(*plain, **named))
-        if _contains_symbolic([plain, named]):
-            hint = f"; use msvm.ops.{name}" if module.split(".")[0] in ("numpy", "torch", "math") else ""
+        if _contains_symbolic([plain, named, getattr(function, "__self__", None)]):
+            if isinstance(getattr(function, "__self__", None), tuple):
+                self.unsupported(f"{name}() of a tuple with values that are known only when the program runs")
+            hint = f"; use msvm.ops.{name}" if module.split(".")[0] in ("numpy", "torch", "math") and _is_operator(name) else ""
             self.unsupported(f"{module}.{name} of a value that is known only when the program runs{hint}")
         if (
             ".random" in module
@@ -195,6 +197,12 @@ _PURE = ("numpy", "math", "operator", "functools", "itertools", "builtins", "cma
 def _of_cell(method: types.MethodType) -> bool:
     """Whether a method is of a cell: its parameters are seen only where its source is read."""
     return isinstance(getattr(type(method.__self__), "construct", None), types.FunctionType)
+
+
+def _is_operator(name: str) -> bool:
+    from .. import ops
+
+    return hasattr(ops, name)
 
 
 def _contains_symbolic(v: Any) -> bool:

@@ -33,7 +33,9 @@ def trusted(module: str | None) -> bool:
 class Captures:
     """Over all tries of one compilation. Inputs that a try finds late are there from the start in the next one."""
 
-    def __init__(self, declared: Declared | None = None) -> None:
+    def __init__(self, declared: Declared | None = None, burn: bool = False) -> None:
+        self.burn = burn
+        """Tensors and mutables from outside are constants with the values that they have."""
         self.declared = declared
         """For the report of shapes: sizes are as callers declared them."""
         self.sources: dict[Any, tuple[Source, Kind, str]] = {}
@@ -50,6 +52,9 @@ class Captures:
         self._parameters = {}
         self._values = {key: input_value(build, kind, name, self._shapes.get(key)) for key, (_, kind, name) in self.sources.items()}
 
+    def names(self) -> list[str]:
+        return [name for _, _, name in self.sources.values()]
+
     def tensors(self) -> list[Any]:
         """What stands for the implicit inputs in the program that is being made."""
         return list(self._values.values())
@@ -59,6 +64,10 @@ class Captures:
 
     def take(self, v: Any, source: Source, name: str) -> Any:
         """The value as the program sees it."""
+        if self.burn and isinstance(v, MUTABLE):
+            return v.value
+        if self.burn and (isinstance(v, np.ndarray) or isinstance(v, TENSOR)):
+            return as_tensor(v)
         if isinstance(v, MUTABLE):
             return self._mutable(v, source, name)
         if isinstance(v, np.ndarray) or (isinstance(v, TENSOR) and not is_parameter(v)):
@@ -75,7 +84,7 @@ class Captures:
     def guard(self, source: Source, expected: Any) -> None:
         if source[0] == "value" or (source[0] == "global" and trusted(source[1].get("__name__"))):
             return
-        self.guards.setdefault(_key(source), (source, expected))
+        self.guards.setdefault(_key(source), (source, _copied(expected)))
 
     def _input(self, source: Source, kind: Kind, name: str) -> Any:
         key = _key(source)
@@ -122,6 +131,15 @@ class Captures:
         else:
             new = type(v)(inside(x, f"{name}_{k}") for k, x in enumerate(v))
         return new
+
+
+def _copied(v: Any) -> Any:
+    """For guards: containers that the caller may change later, as they are now."""
+    if type(v) in (list, tuple):
+        return type(v)(map(_copied, v))
+    if type(v) is dict:
+        return {k: _copied(x) for k, x in v.items()}
+    return set(v) if type(v) is set else v
 
 
 def is_parameter(v: Any) -> bool:

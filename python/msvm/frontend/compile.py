@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import inspect
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,6 +31,7 @@ class Compiled:
         """How results come back (see ``program.Results``)."""
         self.captured_inputs: list[tuple[str, Source]] = [("get", s) for s in captures.inputs()]
         """Where the inputs before those of the arguments come from."""
+        self.captured_names = captures.names()
         self.guards: list[tuple[Source, Any]] = list(captures.guards.values())
         self.reports = reports
 
@@ -40,19 +43,27 @@ def compile_function(
     rebuild: Callable[[list[Any]], dict[str, Any]],
     symbols: Callable[[Build], list[Any]] | None = None,
     declared: Declared | None = None,
+    burn: bool = False,
 ) -> Compiled:
     """``kinds`` and ``names`` of the leaves of the arguments; ``rebuild`` puts values for the leaves into arguments by parameter.
 
     ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``declared``: a report is wanted.
+    ``burn``: captured tensors are constants.
     Raises ``UnsupportedError`` for what can't be compiled, and what Python would raise, with the line.
     """
-    captures = Captures(declared)
+    captures = Captures(declared, burn)
     loops: dict[Any, dict[Key, Variant]] = {}
-    for _ in range(TRIES):
-        try:
-            return _attempt(function, kinds, names, rebuild, captures, loops, symbols, declared)
-        except Restart:
-            continue
+    collecting = gc.isenabled()
+    gc.disable()  # many objects come and go, none of them in cycles
+    try:
+        for _ in range(TRIES):
+            try:
+                return _attempt(function, kinds, names, rebuild, captures, loops, symbols, declared)
+            except Restart:
+                continue
+    finally:
+        if collecting:
+            gc.enable()
     raise UnsupportedError(f"{function.__qualname__}: the sizes and kinds of values in its loops don't settle")
 
 
@@ -82,12 +93,21 @@ def _attempt(
         it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
         arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
         code = function.__code__
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            name = code.co_varnames[code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)]
+            arguments[name] = it.made(dict(arguments[name]))
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         value = None
         try:
             value = it.run_function(source_of(code), arguments, None, function.__globals__, cells)
         except Dead:
             it.alive = False
+        except Exception:
+            if it.learnt:
+                raise Restart from None
+            raise
+        if it.learnt:
+            raise Restart
         results = Results(build)
         if it.alive:
             try:

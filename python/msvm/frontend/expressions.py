@@ -6,7 +6,7 @@ import ast
 import builtins
 import operator
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from .base import Base
 from .captures import trusted
 from .join import describe, is_tensor, kind_of
 from .lists import SymList
-from .ranges import SymRange
+from .ranges import SymRange, SymSequence
 from .source import Source, stored_names
 from .state import Path, Ref, Unbound
 from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, logical_and, logical_not, logical_or, read
@@ -86,11 +86,9 @@ class Expressions(Base):
     def eval(self, node: Any) -> Any:
         handler = getattr(self, f"ev_{type(node).__name__}", None)
         if handler is None:
-            from .interpret import UNSUPPORTED
+            from .interpret import not_supported
 
-            self.unsupported(
-                f"{UNSUPPORTED.get(type(node), f'an expression of the kind {type(node).__name__}')} isn't supported in a compiled function"
-            )
+            self.unsupported(not_supported(node, "an expression"))
         return handler(node)
 
     # --- names ------------------------------------------------------------------------------------------------------------
@@ -276,27 +274,33 @@ class Expressions(Base):
         return _UNARY[type(node.op)](v)
 
     def ev_BoolOp(self, node: ast.BoolOp) -> Any:
-        return self.bool_chain(node.values, isinstance(node.op, ast.And))
+        return self.bool_chain(node.values, isinstance(node.op, ast.And), self.eval)
 
-    def bool_chain(self, nodes: list[Any], both: bool) -> Any:
+    def bool_chain(self, nodes: list[Any], both: bool, evaluate: Callable[[Any], Any]) -> Any:
         """The operand that decides, as Python gives it; the rest is evaluated only where it is needed."""
-        first = self.eval(nodes[0])
+        first = evaluate(nodes[0])
         if len(nodes) == 1:
             return first
         condition = self.truth(first)
         if isinstance(condition, bool):
-            return first if condition != both else self.bool_chain(nodes[1:], both)
+            return first if condition != both else self.bool_chain(nodes[1:], both, evaluate)
         if not isinstance(first, SymBool):
             self.unsupported(
-                "and/or between tensors or numbers that are known only when the program runs; write msvm.ops.logical_and, or compare first"
+                "the value of and/or between tensors or numbers that are known only when the program runs; write msvm.ops.logical_and, "
+                "or compare first"
             )
         if all(_simple(n) for n in nodes[1:]):
-            rest = self.truth(self.bool_chain(nodes[1:], both))
+            rest = self.truth(self.bool_chain(nodes[1:], both, evaluate))
             return logical_and(condition, rest) if both else logical_or(condition, rest)
         ends: list[Path] = []
         taken, other = self.fork(condition)
-        for path, evaluate in ((taken, both), (other, not both)):
-            self.value_on(path, "and/or", lambda: self.truth(self.bool_chain(nodes[1:], both)) if evaluate else not both, ends)  # noqa: B023 - called at once
+        for path, on in ((taken, both), (other, not both)):
+            self.value_on(
+                path,
+                "and/or",
+                lambda: self.truth(self.bool_chain(nodes[1:], both, evaluate)) if on else not both,  # noqa: B023 - called at once
+                ends,
+            )
         return self.joined_value("and/or", ends)
 
     def ev_Compare(self, node: ast.Compare) -> Any:
@@ -343,13 +347,21 @@ class Expressions(Base):
         return result
 
     def ev_IfExp(self, node: ast.IfExp) -> Any:
-        condition = self.truth(self.eval(node.test))
+        condition = self.test(node.test)
         if isinstance(condition, bool):
             return self.eval(node.body if condition else node.orelse)
         ends: list[Path] = []
         for path, branch in zip(self.fork(condition), (node.body, node.orelse), strict=True):
             self.value_on(path, "a conditional expression", lambda: self.eval(branch), ends)  # noqa: B023 - called at once
         return self.joined_value("a conditional expression", ends)
+
+    def test(self, node: Any) -> Any:
+        """What a condition comes to: of and, or, not the truth of each operand, as far as it is needed."""
+        if isinstance(node, ast.BoolOp):
+            return self.bool_chain(node.values, isinstance(node.op, ast.And), self.test)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return logical_not(self.test(node.operand))
+        return self.truth(self.eval(node))
 
     def truth(self, v: Any) -> Any:
         """bool or SymBool: what ``if`` asks."""
@@ -396,7 +408,10 @@ class Expressions(Base):
         return self.made(self.elements(node.elts))
 
     def ev_Set(self, node: ast.Set) -> Any:
-        return self.made(set(self.elements(node.elts)))
+        items = self.elements(node.elts)
+        if _any_symbolic(items):
+            self.unsupported("a set of values that are known only when the program runs")
+        return self.made(set(items))
 
     def elements(self, nodes: list[Any]) -> list[Any]:
         out: list[Any] = []
@@ -414,7 +429,10 @@ class Expressions(Base):
                 more = self.eval(v)
                 out.update(self.state.content(more))
             else:
-                out[self.eval(k)] = self.eval(v)
+                key = self.eval(k)
+                if _any_symbolic((key,)):
+                    self.unsupported("a key of a dict that is known only when the program runs")
+                out[key] = self.eval(v)
         return self.made(out)
 
     def iterate(self, v: Any) -> Iterator[Any]:
@@ -428,6 +446,8 @@ class Expressions(Base):
                     "a range whose length is known only when the program runs can't be taken apart here; loop over it with a for statement"
                 )
             return iter([content.start + k * content.step for k in range(content.count)])
+        if isinstance(content, SymSequence):
+            self.unsupported("zip, enumerate or reversed of unknown length can't be taken apart here; loop over it with a for statement")
         if isinstance(content, SymTensor):
             n = content.shape[0] if content.shape else None
             if n is None:
@@ -453,10 +473,45 @@ class Expressions(Base):
     # --- comprehensions ---------------------------------------------------------------------------------------------------
 
     def ev_ListComp(self, node: ast.ListComp) -> Any:
+        return self.list_of(node)
+
+    def list_of(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
+        if len(node.generators) == 1:
+            iterable = self.eval(node.generators[0].iter)
+            if self.runtime_count(iterable) is not None:
+                return self.appended(node, iterable)
         return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
 
     def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
+        return self.list_of(node)
+
+    def appended(self, node: ast.ListComp | ast.GeneratorExp, iterable: Any) -> Any:
+        """A comprehension over what is known only when the program runs: a loop that appends."""
+        cache = self.frame.source.cache
+        key = ("loop", id(node))
+        if key not in cache:
+            g = node.generators[0]
+            add: ast.stmt = ast.Expr(ast.Call(ast.Attribute(ast.Name("list of", ast.Load()), "append", ast.Load()), [node.elt], []))
+            for test in reversed(g.ifs):
+                add = ast.If(test, [add], [])
+            loop = ast.copy_location(ast.For(g.target, ast.Name("looped over", ast.Load()), [add], []), node)
+            cache[key] = ast.fix_missing_locations(loop)
+        loop = cache[key]
+        names = self.state.frames[self.frame.number]
+        targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} | {"list of", "looped over"}
+        hidden = {k: names[k] for k in targets if k in names}
+        local_names = self.frame.local_names
+        self.frame.local_names = local_names | targets
+        result = self.made([])
+        self.store_name("list of", result)
+        self.store_name("looped over", iterable)
+        self.do_For(loop)
+        self.frame.local_names = local_names
+        names = self.state.frames[self.frame.number]
+        for k in targets:
+            names.pop(k, None)
+        names.update(hidden)
+        return result
 
     def ev_SetComp(self, node: ast.SetComp) -> Any:
         return self.made(set(self.comprehension(node, lambda: self.eval(node.elt))))
@@ -481,7 +536,7 @@ class Expressions(Base):
                 self.assign(g.target, x)
                 keep: Any = True
                 for test in g.ifs:
-                    keep = self.truth(self.eval(test))
+                    keep = self.test(test)
                     if isinstance(keep, SymBool):
                         self.unsupported("a condition of a comprehension that is known only when the program runs")
                     if not keep:

@@ -17,10 +17,10 @@ from .captures import Captures
 from .expressions import Expressions
 from .join import PEEL, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
 from .lists import SymList
-from .ranges import SymRange
+from .ranges import SymRange, SymSequence
 from .source import Source
 from .state import Path, Ref, State, Unbound
-from .values import SymBool, SymInt, SymTensor, dim_of, integer
+from .values import Symbolic, SymBool, SymInt, SymTensor, dim_of, integer
 
 UNROLL = 64
 """Turns of a loop that are written out where they are known; longer ones loop when the program runs."""
@@ -39,6 +39,11 @@ UNSUPPORTED = {
     ast.YieldFrom: "a generator; collect a list, or stack tensors with msvm.ops.stack",
     ast.Await: "await; @msvm.jit compiles plain functions",
 }
+
+
+def not_supported(node: Any, kind: str) -> str:
+    what, _, hint = UNSUPPORTED.get(type(node), f"{kind} of the kind {type(node).__name__}").partition("; ")
+    return f"{what} isn't supported in a compiled function" + (f"; {hint}" if hint else "")
 
 
 class Loop:
@@ -85,6 +90,8 @@ class Interpreter(Expressions, Calls):
         """Depth of branches and loops that are decided when the program runs."""
         self.argument_regs: set[int] = set()
         """Tensors that callers still hold."""
+        self.learnt = False
+        """A loop turned out to change more than was assumed: what is made since then means nothing."""
         self.named_regs: set[int] = set()
         self.reports: list[Callable[..., Any]] = []
         self.node: Any = None
@@ -160,11 +167,12 @@ class Interpreter(Expressions, Calls):
             self.resume(frame.returns)
             if self.alive:
                 value = self.state.frames[frame.number]["return"]
+        if isinstance(value, Unbound):
+            with self.located(node.body if isinstance(node, ast.Lambda) else node):
+                self.unsupported(f"the result can't be told: {value.why}; return a value of one kind on every way")
         self.frames.pop()
         self.node = outer_node
         self.site.pop()
-        if isinstance(value, Unbound):
-            self.unsupported(f"the result of {source.name} can't be told: {value.why}")
         if not frame.keep:
             self.state.frames.pop(frame.number, None)
         if not self.alive:
@@ -195,9 +203,7 @@ class Interpreter(Expressions, Calls):
             with self.located(s):
                 handler = getattr(self, f"do_{type(s).__name__}", None)
                 if handler is None:
-                    self.unsupported(
-                        f"{UNSUPPORTED.get(type(s), f'a statement of the kind {type(s).__name__}')} isn't supported in a compiled function"
-                    )
+                    self.unsupported(not_supported(s, "a statement"))
                 try:
                     handler(s)
                 except Dead:
@@ -305,8 +311,15 @@ class Interpreter(Expressions, Calls):
 
     def do_Delete(self, s: ast.Delete) -> None:
         for t in s.targets:
+            if isinstance(t, ast.Subscript):
+                owner, index = self.eval(t.value), self.eval(t.slice)
+                content = self.state.content(owner)
+                if not isinstance(owner, Ref) or owner.frozen or not isinstance(content, list | dict) or isinstance(index, Symbolic):
+                    self.unsupported("del of an element of anything but a list or dict that the function made")
+                del content[index]
+                continue
             if not isinstance(t, ast.Name):
-                self.unsupported("del of anything but a variable")
+                self.unsupported("del of an attribute: the function would change state outside")
             self.load_name(t.id)
             self.state.frames[self.frame.number].pop(t.id, None)
 
@@ -343,7 +356,7 @@ class Interpreter(Expressions, Calls):
         self.alive = False
 
     def do_Assert(self, s: ast.Assert) -> None:
-        condition = self.truth(self.eval(s.test))
+        condition = self.test(s.test)
         if condition is True:
             return
         message = "" if s.msg is None else self.text(self.eval(s.msg))
@@ -359,7 +372,7 @@ class Interpreter(Expressions, Calls):
         return f"{mark(type(e), e.args)}{type(e).__name__}: {e} ({self.place()})"
 
     def do_If(self, s: ast.If) -> None:
-        condition = self.truth(self.eval(s.test))
+        condition = self.test(s.test)
         if isinstance(condition, bool):
             self.block(s.body if condition else s.orelse)
             return
@@ -413,6 +426,8 @@ class Interpreter(Expressions, Calls):
 
     def runtime_count(self, iterable: Any) -> Any:
         """Turns of a loop that runs when the program runs; None: it is written out."""
+        if isinstance(iterable, SymSequence):
+            return iterable.count
         if isinstance(iterable, SymRange):
             return iterable.count if isinstance(iterable.count, SymInt) or iterable.count > UNROLL else None
         content = self.state.content(iterable)
@@ -501,27 +516,35 @@ class Interpreter(Expressions, Calls):
         self.resume(loop.continues)
         return zero, loop.breaks
 
+    def names_later(self, s: Any) -> set[str]:
+        """Variables that are read behind the loop, or anywhere if that lies in another loop."""
+        return self.frame.source.names_read_behind(s, bool(self.frame.loops))
+
     def without_turns(self, s: Any, zero: Path, ends: list[Path]) -> list[Path]:
         """The way on which a peeled loop has no turn: an error there if a variable of another kind is used later."""
         if not ends:
             return [zero]
-        later = {
-            n.id
-            for n in ast.walk(self.frame.source.node)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and (n.lineno > s.end_lineno or self.frame.loops)
-        }
+        later = self.names_later(s)
         here, there = zero.state.frames[self.frame.number], ends[0].state.frames[self.frame.number]
-        for name in sorted(later & set(here)):
-            if kind_of(here[name]) != kind_of(there.get(name)) and not isinstance(here[name], Unbound):
-                self.enter(zero)
+        for name in sorted(later & set(there)):
+            before = here.get(name, Unbound("it gets its value in the loop"))
+            if isinstance(there[name], Unbound) or (kind_of(before) == kind_of(there[name]) and not isinstance(before, Unbound)):
+                continue
+            self.enter(zero)
+            if isinstance(before, Unbound):
+                error = UnboundLocalError(f"the loop at {self.place()} has no turn, so {name} has no value")
+                self.core.trap(self.exception_text(error))
+            else:
                 self.core.trap(
-                    f"the loop at {self.place()} has no turn, so {name} is still {describe(here[name])}, not "
-                    f"{describe(there.get(name))}; give it its first value with msvm.ops before the loop"
+                    f"the loop at {self.place()} has no turn, so {name} is still {describe(before)}, not {describe(there[name])}; "
+                    f"give it its first value with msvm.ops before the loop"
                 )
-                return []
+            return []
         return [zero]
 
     def element(self, iterable: Any, k: Any) -> Any:
+        if isinstance(iterable, SymSequence):
+            return iterable.at(k)
         if isinstance(iterable, SymRange):
             return iterable.start + k * iterable.step
         if isinstance(iterable, range):
@@ -534,7 +557,7 @@ class Interpreter(Expressions, Calls):
         turns = 0
         while not always and turns < UNROLL and not loop.breaks:
             state = self.state.clone()
-            condition = self.truth(self.eval(s.test))
+            condition = self.test(s.test)
             if not isinstance(condition, bool):
                 self.state = state  # the test is made again in the loop's header
                 break
@@ -556,7 +579,7 @@ class Interpreter(Expressions, Calls):
                 return
 
         def test() -> Any:
-            return self.truth(self.eval(s.test))
+            return self.test(s.test)
 
         zero: Path | None = None
         breaks: list[Path] = []
@@ -605,7 +628,10 @@ class Interpreter(Expressions, Calls):
         self.resume(loop.continues)
         if self.alive:
             advance()
-            if problem := header.close(self.path()):
+            problem = header.close(self.path(), self.frame.number, self.names_later(s))
+            if header.changed:
+                self.learnt = True  # on, to learn more: the whole function is made again in any case
+            elif problem:
                 self.node = s
                 self.unsupported(problem)
         self.control -= 1

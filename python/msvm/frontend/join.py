@@ -72,7 +72,7 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, SymFloat):
         return bool(a.tensor.reg == b.tensor.reg)
     if isinstance(a, float):
-        return a.hex() == b.hex()
+        return bool(a.hex() == b.hex())
     if isinstance(a, int | str | bytes | slice | range | complex):
         return bool(a == b)
     if isinstance(a, tuple):
@@ -341,20 +341,25 @@ class Header:
             return SymBool(phi)
         return SymFloat(SymTensor(phi)) if kind == "float" else SymTensor(phi)
 
-    def close(self, path: Path) -> str | None:
-        """The end of a turn. Returns what can't change that way; raises ``Restart`` where more was learnt."""
+    def close(self, path: Path, frame: int, later: set[str]) -> str | None:
+        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the function is made again.
+
+        ``later``: variables of the frame that are read behind the loop: if they get their value in it, its first turn stands before it.
+        """
         core = current().core
         core.set_block(path.block)
         problem: str | None = None
         self.end = path.state
+        before = self.start.frames.get(frame, {})
+        if PEEL not in self.variants and any(n in later and n not in before for n in path.state.frames.get(frame, {})):
+            self.variants[PEEL] = Variant()
+            self.changed = True
         for number, names in self.start.frames.items():
             for name, v in names.items():
                 found = path.state.frames.get(number, {}).get(name, Unbound("it loses its value in the loop"))
                 problem = problem or self._closed((number, name), name, v, found)
         for number, content in self.start.heap.items():
             problem = problem or self._closed_content(number, content, path.state.heap.get(number))
-        if self.changed:
-            raise Restart
         core.set_block(path.block)
         core.jump(self.block)
         return problem

@@ -23,11 +23,14 @@ def input_value(build: Build, kind: Kind, name: str, shape: Sequence[Any] | None
         _, dtype, rank = kind
         if shape is None:
             shape = [core.symbol(build.fresh_symbol_name(f"{name}_{axis}")) for axis in range(rank)]
+            build.shown.update((str(d), f"{name}.shape[{axis}]") for axis, d in enumerate(shape))
         t = SymTensor(core.input(name, dtype, list(shape)))
         core.set_name(t.reg, name)
         return t
     if kind[0] == "i64":
-        return integer(core.dim(core.scalar_input(name, "i64")))
+        size = core.dim(core.scalar_input(name, "i64"))
+        build.shown[str(size)] = name
+        return integer(size)
     if kind[0] == "f64":
         return SymFloat(SymTensor(core.input(name, F64, [])))
     if kind[0] == "bool":
@@ -38,6 +41,9 @@ def input_value(build: Build, kind: Kind, name: str, shape: Sequence[Any] | None
 def sources(kinds: Sequence[Kind]) -> list[tuple[Any, ...]]:
     """Where a program's inputs come from: the leaves of a call's arguments that aren't constants."""
     return [("leaf", k) for k, kind in enumerate(kinds) if kind[0] != "const"]
+
+
+_SHOWN = {"Text": "string", "Closure": "function", "BoundMethod": "method", "SymRange": "range"}
 
 
 class Results:
@@ -68,6 +74,8 @@ class Results:
             core.output(f"result{self.count}", "bool")
             self.regs.append(v.reg)
             return self._leaf("bool")
+        if type(v).__name__ in ("Text", "Closure", "BoundMethod", "SymRange"):
+            raise UnsupportedError(f"a {_SHOWN[type(v).__name__]} that is known only when the program runs can't be a result")
         if type(v).__name__ == "SymList":
             raise UnsupportedError(
                 "a list whose length is known only when the program runs can't be a result; stack it with msvm.ops.stack"

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .values import maximum, require, select
+
+
+class SymSequence:
+    """What ``zip``, ``enumerate`` and ``reversed`` give for a loop whose number of turns is known only when the program runs."""
+
+    def __init__(self, count: Any, at: Callable[[Any], Any]) -> None:
+        self.count = count
+        self.at = at
 
 
 class SymRange:

@@ -8,8 +8,10 @@ import inspect
 import linecache
 import sys
 import textwrap
+import time
 import types
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from .._errors import UnsupportedError
@@ -25,6 +27,21 @@ class Source:
     file: str
     name: str
     local_names: frozenset[str] = field(hash=False)
+    cache: dict[Any, Any] = field(default_factory=dict, hash=False, compare=False, repr=False)
+
+    def names_read_behind(self, loop: Any, everywhere: bool) -> set[str]:
+        """Variables that are read after a loop statement; ``everywhere``: or before it, as it lies in another loop itself."""
+        if "loads" not in self.cache:
+            self.cache["loads"] = [
+                (n.id, n.lineno, id(n)) for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+            ]
+        key = (id(loop), everywhere)
+        if key not in self.cache:
+            within = {id(n) for n in ast.walk(loop)}
+            self.cache[key] = {
+                name for name, line, node in self.cache["loads"] if (line > loop.end_lineno or everywhere) and node not in within
+            }
+        return self.cache[key]  # type: ignore[no-any-return]
 
     def line(self, number: int) -> str:
         return linecache.getline(self.file, number).strip()
@@ -46,12 +63,48 @@ def source_of(code: types.CodeType) -> Source:
         raise UnsupportedError(
             f"{file}:{code.co_firstlineno}: the source of {code.co_name} doesn't hold it; has the file changed since it was loaded?"
         )
+    if _changed_since_start(file) and not _same_code(code, file):
+        raise UnsupportedError(f"{file}:{code.co_firstlineno}: the file has changed since {code.co_name} was loaded; load the module again")
     ast.increment_lineno(node, first - 1)
     if margin:
         for n in ast.walk(node):
             if hasattr(n, "col_offset"):
                 n.col_offset += margin
     return Source(node, file, code.co_name, frozenset(stored_names(node)))
+
+
+_START = time.time()
+
+
+def _changed_since_start(file: str) -> bool:
+    try:
+        return Path(file).stat().st_mtime > _START
+    except OSError:
+        return False
+
+
+def _same_code(code: types.CodeType, file: str) -> bool:
+    """Whether the file, as it is now, holds the function as it was loaded."""
+    try:
+        made = compile("".join(linecache.getlines(file)), file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    stack = [made]
+    while stack:
+        found = stack.pop()
+        if found.co_name == code.co_name and _equal(code, found):
+            return True
+        stack.extend(c for c in found.co_consts if isinstance(c, types.CodeType))
+    return False
+
+
+def _equal(a: types.CodeType, b: types.CodeType) -> bool:
+    if a.co_code != b.co_code or a.co_names != b.co_names or a.co_varnames != b.co_varnames or len(a.co_consts) != len(b.co_consts):
+        return False
+    return all(
+        _equal(x, y) if isinstance(x, types.CodeType) and isinstance(y, types.CodeType) else type(x) is type(y) and repr(x) == repr(y)
+        for x, y in zip(a.co_consts, b.co_consts, strict=True)
+    )
 
 
 def _lines_of(code: types.CodeType, file: str) -> tuple[list[str], int]:

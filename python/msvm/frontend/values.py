@@ -6,6 +6,7 @@ division, sign of the remainder), but 64 bits: what leaves them is an error when
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NoReturn, overload
 
@@ -17,6 +18,9 @@ from .build import building, current
 
 DTYPE: dict[str, _core.DType] = {d.name: d for d in _core.DTYPES}
 F64, F32, I64, BOOL = DTYPE["float64"], DTYPE["float32"], DTYPE["int64"], DTYPE["bool"]
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Symbolic:
@@ -74,12 +78,13 @@ class SymInt(Symbolic):
         self.dim = dim
 
     def __repr__(self) -> str:
-        return str(self.dim)
+        shown = current().shown if building() else {}
+        return _WORD.sub(lambda m: shown.get(m[0], m[0]), str(self.dim))
 
     __hash__ = object.__hash__
 
     def __index__(self) -> NoReturn:
-        raise UnsupportedError(f"the size {self.dim} is known only when the program runs; it can't be used where Python needs a number now")
+        raise UnsupportedError(f"the size {self!r} is known only when the program runs; it can't be used where Python needs a number now")
 
     __int__ = __index__
 
@@ -129,6 +134,38 @@ class SymInt(Symbolic):
         for _ in range(o):
             result = result * self
         return result
+
+    def __rpow__(self, o: Any) -> Any:
+        if isinstance(o, bool) or not _is_int(o):
+            return as_float(o) ** as_float(self) if isinstance(o, float | SymFloat) else NotImplemented
+        require(self >= 0, "an int to a negative power is a float; write float(base) ** exponent")
+        return read(emit("Pow", [as_tensor(o), int_tensor(self)]))
+
+    def __lshift__(self, o: Any) -> Any:
+        return self * _power_of_two(o) if _is_int(o) else NotImplemented
+
+    def __rlshift__(self, o: Any) -> Any:
+        return o * _power_of_two(self) if _is_int(o) else NotImplemented
+
+    def __rshift__(self, o: Any) -> Any:
+        return self // _power_of_two(o) if _is_int(o) else NotImplemented
+
+    def __rrshift__(self, o: Any) -> Any:
+        return o // _power_of_two(self) if _is_int(o) else NotImplemented
+
+    def __and__(self, o: Any) -> Any:
+        return _bits("BitwiseAnd", self, o)
+
+    def __or__(self, o: Any) -> Any:
+        return _bits("BitwiseOr", self, o)
+
+    def __xor__(self, o: Any) -> Any:
+        return _bits("BitwiseXor", self, o)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Any:
+        return -self - 1
 
     def __neg__(self) -> Any:
         return integer(current().core.calc("neg", self.dim))
@@ -237,6 +274,19 @@ def _calc(op: str, a: Any, b: Any) -> Any:
             if nonzero is not True:
                 core.shape_assert(core.compare("ne", y, 0), message_of(ZeroDivisionError("integer division or modulo by zero")))
     return integer(core.calc(op, x, y))
+
+
+def _power_of_two(n: Any) -> Any:
+    if not isinstance(n, SymInt):
+        if n < 0:
+            raise ValueError("negative shift count")
+        return 1 << n
+    require(n >= 0, "negative shift count", ValueError)
+    return 2**n
+
+
+def _bits(op: str, a: Any, b: Any) -> Any:
+    return read(emit(op, [as_tensor(a), as_tensor(b)])) if _is_int(b) else NotImplemented
 
 
 def _compare(op: str, a: Any, b: Any) -> Any:

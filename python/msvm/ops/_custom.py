@@ -16,7 +16,7 @@ from ..frontend.build import current
 from ..frontend.values import DTYPE, SymInt, SymTensor, as_tensor, dim_of
 from ._op import Op
 
-_C_FUNCTION: type = type(ctypes.CFUNCTYPE(None)()).__mro__[1]
+_C_FUNCTION: Any = type(ctypes.CFUNCTYPE(None)()).__mro__[1]
 
 
 class TensorSpec(NamedTuple):

@@ -45,6 +45,48 @@ TEST(Regions, RandomProgramsAgree) {
   EXPECT_GT(native, 3000);
 }
 
+// A loop that writes a row of its tensor in each turn: in place, also where the turn is a region.
+TEST(Regions, WhatALoopWritesStaysInPlace) {
+  const auto module = verified(R"(
+module "rows" version 1
+symbol N
+func @main(x: f32[N, 4]) -> (y: f32[N, 4])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N, 4], f32, CPU(0)
+  OP_CALL msvm.Fill(; N, 4) -> R1 {dtype: f32, value: 0}
+  JUMP b1
+b1:
+  R2: f32[N, 4] = TENSOR_PHI [b0: R1, b2: R6]
+  R3: i64 = SCALAR_PHI [b0: 0, b2: R3 + 1]
+  R4 = SHAPE_CALC lt R3, N
+  BRANCH_IF R4, b2, b3
+b2:
+  R5: f32[1, 4] strided = TENSOR_VIEW slice R0, axis 0 from R3 to R3 + 1
+  R6 = TENSOR_ALLOC [N, 4], f32, CPU(0), reuse R2
+  OP_CALL msvm.Assign(R2, R5; R3) -> R6 {axes: [0]}
+  TENSOR_FREE R2
+  TENSOR_FREE R5
+  JUMP b1
+b3:
+  RETURN R2
+)");
+  ASSERT_TRUE(module);
+  auto program = Program::create(module);
+  ASSERT_TRUE(program.ok());
+  Devices devices({.num_threads = 1});
+  PooledSession s(*program, devices, {});
+  serve_all_regions(**program);
+  auto engine = make_engine();
+  for (int again = 0; again < 2; ++again) {
+    auto y = s.session.run(0, std::vector<Value>{tensor(*engine, "f32[6, 4] iota")});
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    EXPECT_EQ(to_text(*y), to_text(tensor(*engine, "f32[6, 4] iota")));
+  }
+  EXPECT_GE(s.session.counters().native_regions, 12);
+  EXPECT_EQ(s.session.counters().in_place, 12);
+}
+
 // A native run holds all of a region's tensors at once, the interpreter frees on its way: where only that fits, it runs.
 TEST(Regions, TheInterpreterRunsWhereMemoryIsTight) {
   const auto module = verified(R"(

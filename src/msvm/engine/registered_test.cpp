@@ -135,8 +135,10 @@ b0:
   TENSOR_COPY R0 -> R1
   R2 = TENSOR_ALLOC [N], f32, sim(0)
   OP_CALL engine_test.f(R1) -> R2
+  TENSOR_FREE R1
   R3 = TENSOR_ALLOC [N], f32, CPU(0)
   TENSOR_COPY R2 -> R3
+  TENSOR_FREE R2
   RETURN R3
 )");
   EXPECT_EQ(run(*program, *engine, "f32[3] iota"), "f32[3] [1, 2, 3]");
@@ -188,7 +190,7 @@ class Print : public ::testing::Test {
  protected:
   Print() {
     set_print_sink([this](const PrintCall& c) {
-      printed += to_text(c);
+      printed += msvm::to_text(c);
       return fails ? Status(StatusCode::kIo, "the sink is full") : Status();
     });
   }
@@ -211,6 +213,7 @@ b0:
   R2 = TENSOR_ALLOC [N], f32, CPU(0)
   OP_CALL Neg(R1) -> R2
   OP_CALL msvm.Print(R1) {format: "{{{0}}}\n"}
+  TENSOR_FREE R1
   RETURN R2
 )";
 
@@ -243,7 +246,7 @@ TEST_F(Print, TextOfTensors) {
   auto text = [&](std::string_view value) {
     const Value v = tensor(*engine, value);
     const TensorMeta* m = &std::get<TensorValue>(v).meta;
-    return to_text({"{0}", {&m, 1}, {}});
+    return msvm::to_text(PrintCall{"{0}", {&m, 1}, {}});
   };
   EXPECT_EQ(text("f64[2, 2] [1, 2, 3, 4]"), "[[1, 2], [3, 4]]");
   EXPECT_EQ(text("i8[2] [-1, 2]"), "[-1, 2]");

@@ -135,7 +135,7 @@ class Analysis {
   /// Of what the branch at the end of `b` depends on.
   AxisKind condition(BlockId b) const { return b < 0 ? AxisKind::kFresh : kind_of_operands(v_.at(v_.end(b) - 1)); }
 
-  /// under_: the branch on data in whose arm the block lies, or -1. A branch out of a loop isn't one: what follows runs anyway.
+  /// under_: the branch on data or sizes in whose arm the block lies, or -1. A branch out of a loop isn't one: what follows runs anyway.
   void find_branch(BlockId b) {
     const BlockId d = v_.cfg.immediate_dominator(b);
     if (d < 0) return;
@@ -144,7 +144,8 @@ class Analysis {
     if (v_.at(last).op == Opcode::kJump || v_.cfg.predecessors(b).size() != 1) return;
     for (BlockId s : v_.cfg.successors(d))
       if (v_.cfg.loop_depth(s) < v_.cfg.loop_depth(d)) return;
-    if (condition(d) == AxisKind::kFresh) under_[static_cast<size_t>(b)] = last;
+    const AxisKind kind = condition(d);
+    if (kind != AxisKind::kConst && kind != AxisKind::kCaptured) under_[static_cast<size_t>(b)] = last;
   }
 
   // --- free symbols

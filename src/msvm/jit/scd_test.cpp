@@ -117,7 +117,7 @@ b0:
 )");
   EXPECT_EQ(r.kinds("where"), "const fresh");
   EXPECT_TRUE(r["where"].broken);
-  EXPECT_EQ(to_string(r["where"]), "Tensor where: SCD=0 (NonZero at model.py:7 computes axis 1 at run time; declare an upper bound of the size)");
+  EXPECT_EQ(to_string(r["where"]), "Tensor where: SCD=0.0 (NonZero at model.py:7 computes axis 1 at run time;\n                       declare an upper bound of the size)");
   EXPECT_FALSE(r["more"].broken);
   EXPECT_EQ(r["more"].scd, 0.5);
 }

@@ -87,6 +87,11 @@ TEST(Movement, ConcatAndStack) {
   b.set({9, 8, 7, 6});
   expect_values({.op = "msvm.Stack", .inputs = {&a, &b}, .attrs = {{"axis", int64_t{0}}}}, {0, 1, 2, 3, 9, 8, 7, 6}, "Stack");
   expect_values({.op = "msvm.Stack", .inputs = {&a, &b}, .attrs = {{"axis", int64_t{-1}}}}, {0, 9, 1, 8, 2, 7, 3, 6}, "Stack");
+  Tensor row = counting(DType::kF32, {1, 2});
+  row.set({5, 4});
+  expect_values({.op = "msvm.Assign", .inputs = {&b, &row}, .args = {1}, .attrs = {{"axes", std::vector<int64_t>{0}}}}, {9, 8, 5, 4}, "Assign");
+  Tensor one = counting(DType::kF32, {1, 1});
+  expect_values({.op = "msvm.Assign", .inputs = {&b, &one}, .args = {0, 1}, .attrs = {{"axes", std::vector<int64_t>{-2, 1}}}}, {9, 0, 7, 6}, "Assign");
   Tensor s = counting(DType::kF32, {});
   expect_values({.op = "msvm.Stack", .inputs = {&s, &s, &s}, .attrs = {{"axis", int64_t{0}}}}, {0, 0, 0}, "Stack");
 }

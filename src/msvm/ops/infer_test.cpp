@@ -89,6 +89,19 @@ TEST(Movement, Join) {
   EXPECT_EQ(t("msvm.Stack", "f32[H, 2], f32[H, 2]", {axis(-1)}), "f32[H, 2, 2]");
 }
 
+TEST(Movement, Assign) {
+  InferTester t;
+  auto axes = [](std::vector<int64_t> list) { return Attr{"axes", std::move(list)}; };
+  EXPECT_EQ(t("msvm.Assign", "f32[4, W], f32[1, W]; 3", {axes({0})}), "f32[4, W]");
+  EXPECT_EQ(t("msvm.Assign", "f32[H, W], f32[2, 1]; N, 0", {axes({0, -1})}), "f32[H, W]");
+  EXPECT_EQ(t.conditions().size(), 3u);
+  EXPECT_EQ(t("msvm.Assign", "f32[4, W], f32[2, W]; 3", {axes({0})}), "error: msvm.Assign: not true that the written part ends within X: 5 and 4");
+  EXPECT_EQ(t("msvm.Assign", "f32[4, 3], f32[1, 2]; 0", {axes({0})}), "error: msvm.Assign: not true that update has X's size on axes without a start: 3 and 2");
+  EXPECT_EQ(t("msvm.Assign", "f32[4, 3], f32[3]; 0", {axes({0})}), "error: msvm.Assign: X and update must have the same rank, but have 2 and 1");
+  EXPECT_EQ(t("msvm.Assign", "f32[4], f32[1]; 0, 1", {axes({0, 0})}), "error: msvm.Assign: axes names axis 0 twice");
+  EXPECT_EQ(t("msvm.Assign", "f32[4], f32[1]; 0", {axes({0, 0})}), "error: msvm.Assign: there must be one start per axis, but there are 1 for 2 axes");
+}
+
 TEST(Movement, Transpose) {
   InferTester t;
   EXPECT_EQ(t("Transpose", "f32[N, 3, H]"), "f32[H, 3, N]");

@@ -200,8 +200,6 @@ def test_not_a_function():
         ms.jit(3)
     with pytest.raises(ms.InputError, match="no_such"):
         ms.jit(lambda x: x, no_such=1)
-    with pytest.raises(ms.UnsupportedError, match=r"takes \*\*kw"):
-        ms.jit(lambda **kw: kw)
 
 
 def test_wrong_calls_are_type_errors():
