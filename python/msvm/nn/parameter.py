@@ -76,6 +76,7 @@ class ParameterTuple(tuple[Parameter, ...]):
     """Several parameters. Errors: InputError for what isn't a parameter."""
 
     def __new__(cls, parameters: Iterable[Parameter]) -> ParameterTuple:
+        """Checks that all are parameters."""
         found = tuple(parameters)
         for p in found:
             if not isinstance(p, Parameter):

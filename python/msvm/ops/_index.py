@@ -449,57 +449,66 @@ def _known_bound(b: Any, what: str) -> int | None:
         raise TypeError(f"slice indices must be integers or None, found {what} {b!r}") from None
 
 
-def _apart(index: Any, shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """(what the parts are, their numbers, their tensors)."""
-    spec: list[Any] = []
+_PLAIN_SLICES = {(False, False): "slice", (True, False): "slice|start", (False, True): "slice|stop", (True, True): "slice|start|stop"}
+
+
+def _apart(index: Any, shape: Any) -> tuple[str, tuple[Any, ...], tuple[Any, ...]]:
+    """(parts, their numbers, their tensors). A part: new, dots, int, array, slice|start|stop|step, where a step stands itself."""
+    spec: list[str] = []
     numbers: list[Any] = []
     tensors: list[Any] = []
-
-    def number(n: int | None) -> int | None:
-        if n is None:
-            return None
-        numbers.append(n)
-        return len(numbers) - 1
-
     axis = 0
-    parts = _items(index)
-    plain = not any(p is Ellipsis or _is_array(p) for p in parts)
+    parts = index if type(index) is tuple else (index,)
     for p in parts:
-        if p is None or p is Ellipsis:
-            spec.append("new" if p is None else "dots")
-            continue
-        if isinstance(p, slice):
-            start, stop, step = (_known_bound(b, what) for b, what in ((p.start, "start"), (p.stop, "stop"), (p.step, "step")))
-            spec.append(("slice", number(start), number(stop), step))
-        elif is_size(p):
+        kind = type(p)
+        if p is None:
+            spec.append("new")
+        elif kind is slice:
+            start, stop, step = p.start, p.stop, p.step
+            if start is not None:
+                numbers.append(start if type(start) is int else _known_bound(start, "start"))
+            if stop is not None:
+                numbers.append(stop if type(stop) is int else _known_bound(stop, "stop"))
+            plain = _PLAIN_SLICES[start is not None, stop is not None]
+            spec.append(plain if step is None else f"{plain}|{_known_bound(step, 'step')}")
+            axis += 1
+        elif kind is int or (p is not Ellipsis and not _is_array(p) and is_size(p)):
             i = p.__index__()
-            if plain and axis < len(shape) and not -shape[axis] <= i < shape[axis]:
+            if 0 <= axis < len(shape) and not -shape[axis] <= i < shape[axis]:
                 raise IndexError(f"index {i} is out of range for axis {axis} of size {shape[axis]}")
-            spec.append(("int", number(i)))
+            numbers.append(i)
+            spec.append("int")
+            axis += 1
+        elif p is Ellipsis:
+            spec.append("dots")
+            axis = -len(shape) - 1  # which axes the rest takes isn't looked at here
+        elif _is_array(p):
+            spec.append("array")
+            tensors.append(_plain_array(p))
+            axis = -len(shape) - 1
         else:
-            spec.append(("array", len(tensors)))
-            a = (
-                np.asarray(p)
-                if isinstance(p, list | tuple | bool | np.bool_) and not any(isinstance(q, v.Symbolic) for q in np.ravel(p))
-                else p
-            )
-            tensors.append(a.astype(np.int64) if isinstance(a, np.ndarray) and a.size == 0 and a.dtype.kind == "f" else a)
-        axis += 1
-    return tuple(spec), tuple(numbers), tuple(tensors)
+            _items(p)  # says what an index is made of
+    return " ".join(spec), tuple(numbers), tuple(tensors)
 
 
-def _together(spec: Any, numbers: Any, tensors: Any) -> tuple[Any, ...]:
-    def number(k: Any) -> Any:
-        return None if k is None else numbers[k]
+def _plain_array(p: Any) -> Any:
+    """A tensor or array of an index; an empty list is one of integers."""
+    a = np.asarray(p) if isinstance(p, list | tuple | bool | np.bool_) else p
+    return a.astype(np.int64) if isinstance(a, np.ndarray) and a.size == 0 and a.dtype.kind == "f" else a
 
+
+def _together(spec: str, numbers: Any, tensors: Any) -> tuple[Any, ...]:
+    number, array = iter(numbers), iter(tensors)
     out: list[Any] = []
-    for p in spec:
-        if p in ("new", "dots"):
-            out.append(None if p == "new" else Ellipsis)
-        elif p[0] == "slice":
-            out.append(slice(number(p[1]), number(p[2]), p[3]))
+    for part in spec.split():
+        kind, *rest = part.split("|")
+        if kind == "slice":
+            start = next(number) if "start" in rest else None
+            stop = next(number) if "stop" in rest else None
+            step = int(rest[-1]) if rest and rest[-1] not in ("start", "stop") else None
+            out.append(slice(start, stop, step))
         else:
-            out.append(numbers[p[1]] if p[0] == "int" else tensors[p[1]])
+            out.append({"new": lambda: None, "dots": lambda: Ellipsis, "int": lambda: next(number), "array": lambda: next(array)}[kind]())
     return tuple(out)
 
 

@@ -183,9 +183,14 @@ def test_sort_descending():
 
 def test_creation():
     for name, args, kwargs in [
-        ("zeros", ((2, 3),), {"dtype": "int8"}), ("ones", (4,), {"dtype": "float64"}), ("full", ((2,), 7), {}), ("eye", (3,), {"k": 1, "dtype": "float64"}),
-        ("arange", (2, 9, 3), {}), ("linspace", (0.0, 1.0, 5), {"dtype": "float64"}), ("linspace", (0.0, 1.0, 5), {"dtype": "float64", "endpoint": False}),
-    ]:  # fmt: skip
+        ("zeros", ((2, 3),), {"dtype": "int8"}),
+        ("ones", (4,), {"dtype": "float64"}),
+        ("full", ((2,), 7), {}),
+        ("eye", (3,), {"k": 1, "dtype": "float64"}),
+        ("arange", (2, 9, 3), {}),
+        ("linspace", (0.0, 1.0, 5), {"dtype": "float64"}),
+        ("linspace", (0.0, 1.0, 5), {"dtype": "float64", "endpoint": False}),
+    ]:
         assert_same(getattr(xp, name)(*args, **kwargs), getattr(np, name)(*args, **kwargs))
     x = xp.asarray(F)
     for name in ("zeros_like", "ones_like"):
