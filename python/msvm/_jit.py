@@ -18,6 +18,8 @@ from ._mutable import Symbol
 from ._parameters import arguments, parameters_of
 from .frontend.program import sources
 
+MAX_PROGRAMS = 128
+
 BURN_LIMIT = 8
 """Values of one plain int that get programs of their own; then it becomes an input."""
 
@@ -27,12 +29,13 @@ class JitFunction(_core.Dispatcher):
 
     def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
-        super().__init__(self._miss, burn_limit=BURN_LIMIT, warn=self._warn, doc=function.__doc__, **parameters_of(function))
+        super().__init__(
+            self._miss, burn_limit=BURN_LIMIT, max_entries=MAX_PROGRAMS, warn=self._warn, doc=function.__doc__, **parameters_of(function)
+        )
         self.__msvm_function__ = function
         self.options = options
         _context.options_for("jit", options)
         self._declared = _Declared(function, options.get("input_signature"))
-        self._programs: list[_Program] = []
         self._lock = threading.RLock()
         _functions.add(self)
         self._follow_mode()
@@ -55,7 +58,7 @@ class JitFunction(_core.Dispatcher):
         compiled = self._make(signature)
         executable = self._load(compiled)
         entry = _core.Entry(executable, compiled.captured_inputs + sources(signature.kinds), compiled.guards, compiled.tree)
-        self._programs.append(_Program(executable, signature, compiled))
+        entry.info = _Program(executable, signature, compiled)
         for report in compiled.reports:
             report(self, signature)
         return entry
@@ -74,7 +77,7 @@ class JitFunction(_core.Dispatcher):
 
     def _warn(self, parameter: str) -> None:
         warnings.warn(
-            f"{self.__qualname__}: the plain int {parameter} had more than {BURN_LIMIT} values, each with a program of its own; "
+            f"{self.__qualname__}: the plain number {parameter} had more than {BURN_LIMIT} values, each with a program of its own; "
             f"it is an input from now on."
             f" Say so from the start with msvm.mutable({parameter})",
             stacklevel=3,
@@ -88,6 +91,11 @@ class JitFunction(_core.Dispatcher):
     def executables(self) -> list[_core.Executable]:
         """One for each program that was made."""
         return [p.executable for p in self._programs]
+
+    @property
+    def _programs(self) -> list[_Program]:
+        """Oldest use first. Those used least recently go beyond ``MAX_PROGRAMS``."""
+        return [e.info for e in reversed(self.entries())]
 
     @property
     def bytecode(self) -> str:
@@ -127,7 +135,7 @@ class JitFunction(_core.Dispatcher):
         if args or kwargs:
             signature = self.signature(*[stand_in(a, declared) for a in args], **{k: stand_in(v, declared) for k, v in kwargs.items()})
         elif self._programs:
-            signature = self._programs[-1].signature
+            signature = self.entries()[0].info.signature
         else:
             raise InputError(f"{self.__qualname__}: give arguments; they decide what is analysed")
         given = [declared.get(id(leaf)) for leaf in signature.leaves] if declared else self._declared.given or ()
@@ -135,7 +143,6 @@ class JitFunction(_core.Dispatcher):
 
     def clear(self) -> None:
         """Forget all programs; the next call makes one anew."""
-        self._programs.clear()
         super().clear()
 
     def __repr__(self) -> str:

@@ -127,6 +127,8 @@ class Expressions(Base):
 
     def bound(self, name: str, v: Any) -> Any:
         if isinstance(v, Unbound):
+            if v.loop is not None:
+                self.value_from_loop(*v.loop)
             self.unsupported(f"{name} can't be used here: {v.why}; give it a value of one kind on every way that leads here")
         return v
 

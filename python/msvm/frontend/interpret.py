@@ -15,7 +15,7 @@ from .build import Build
 from .calls import Calls
 from .captures import Captures
 from .expressions import Expressions
-from .join import PEEL, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
+from .join import PEEL, TRAPS, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
 from .lists import SymList
 from .ranges import SymRange, SymSequence
 from .source import Source
@@ -169,6 +169,8 @@ class Interpreter(Expressions, Calls):
                 value = self.state.frames[frame.number]["return"]
         if isinstance(value, Unbound):
             with self.located(node.body if isinstance(node, ast.Lambda) else node):
+                if value.loop is not None:
+                    self.value_from_loop(*value.loop)
                 self.unsupported(f"the result can't be told: {value.why}; return a value of one kind on every way")
         self.frames.pop()
         self.node = outer_node
@@ -488,6 +490,10 @@ class Interpreter(Expressions, Calls):
 
         self.runtime_loop(s, test, begin, advance, breaks, zero)
 
+    def loop_key_outside(self, s: Any) -> Key:
+        """The key, asked for within the loop."""
+        return (*self.site[:-1], s.lineno, s.col_offset)
+
     def loop_key(self, s: Any) -> Key:
         return (*self.site, s.lineno, s.col_offset)
 
@@ -516,19 +522,28 @@ class Interpreter(Expressions, Calls):
         self.resume(loop.continues)
         return zero, loop.breaks
 
-    def names_later(self, s: Any) -> set[str]:
-        """Variables that are read behind the loop, or anywhere if that lies in another loop."""
-        return self.frame.source.names_read_behind(s, bool(self.frame.loops))
+    def value_from_loop(self, loop: Any, name: str) -> None:
+        """A name is read that has no value if a loop has no turn: that loop is made so that the program ends there then."""
+        table = self.loop_tables.setdefault(loop, {})
+        table.setdefault(PEEL, Variant())
+        traps = table.setdefault(TRAPS, Variant())
+        if name not in traps.names:
+            traps.names.add(name)
+            raise Restart
 
     def without_turns(self, s: Any, zero: Path, ends: list[Path]) -> list[Path]:
         """The way on which a peeled loop has no turn: an error there if a variable of another kind is used later."""
         if not ends:
             return [zero]
-        later = self.names_later(s)
+        key = self.loop_key(s)
+        traps = self.loop_tables.get(key, {}).get(TRAPS, Variant()).names
         here, there = zero.state.frames[self.frame.number], ends[0].state.frames[self.frame.number]
-        for name in sorted(later & set(there)):
+        for name in sorted(there):
             before = here.get(name, Unbound("it gets its value in the loop"))
             if isinstance(there[name], Unbound) or (kind_of(before) == kind_of(there[name]) and not isinstance(before, Unbound)):
+                continue
+            if name not in traps:
+                here[name] = Unbound("it has no value, or one of another kind, if the loop has no turn", (key, name))
                 continue
             self.enter(zero)
             if isinstance(before, Unbound):
@@ -627,8 +642,15 @@ class Interpreter(Expressions, Calls):
             loop.continues.append(self.path())
         self.resume(loop.continues)
         if self.alive:
+            known = header.start.frames.get(self.frame.number, {})
+            for name in self.state.frames[self.frame.number]:
+                if name not in known and name != "return":
+                    for path in ends:
+                        path.state.frames[self.frame.number][name] = Unbound(
+                            "it gets its value in a loop that may have no turn", (self.loop_key_outside(s), name)
+                        )
             advance()
-            problem = header.close(self.path(), self.frame.number, self.names_later(s))
+            problem = header.close(self.path())
             if header.changed:
                 self.learnt = True  # on, to learn more: the whole function is made again in any case
             elif problem:

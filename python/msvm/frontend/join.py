@@ -234,6 +234,8 @@ class Variant:
         """Axes whose sizes change."""
         self.strided = False
         self.any_rank = False
+        self.names: set[str] = set()
+        """Of TRAPS."""
         self.dtype: Any = None
         self.shape: tuple[int | None, ...] = ()
         """Of the elements of a list that grows."""
@@ -245,6 +247,10 @@ def _size(content: Any) -> str:
 
 PEEL: Key = ("the first turn stands before the loop",)
 """Of loops in which a variable's first value is of another kind than later ones (``total = 0`` before tensors are added)."""
+
+
+TRAPS: Key = ("names that a way without turns has no value for",)
+"""They are read behind the loop: where it has no turn, the program ends there."""
 
 
 class Header:
@@ -341,19 +347,12 @@ class Header:
             return SymBool(phi)
         return SymFloat(SymTensor(phi)) if kind == "float" else SymTensor(phi)
 
-    def close(self, path: Path, frame: int, later: set[str]) -> str | None:
-        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the function is made again.
-
-        ``later``: variables of the frame that are read behind the loop: if they get their value in it, its first turn stands before it.
-        """
+    def close(self, path: Path) -> str | None:
+        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the function is made again."""
         core = current().core
         core.set_block(path.block)
         problem: str | None = None
         self.end = path.state
-        before = self.start.frames.get(frame, {})
-        if PEEL not in self.variants and any(n in later and n not in before for n in path.state.frames.get(frame, {})):
-            self.variants[PEEL] = Variant()
-            self.changed = True
         for number, names in self.start.frames.items():
             for name, v in names.items():
                 found = path.state.frames.get(number, {}).get(name, Unbound("it loses its value in the loop"))

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import linecache
+import os
 import sys
 import textwrap
 import time
@@ -28,20 +29,6 @@ class Source:
     name: str
     local_names: frozenset[str] = field(hash=False)
     cache: dict[Any, Any] = field(default_factory=dict, hash=False, compare=False, repr=False)
-
-    def names_read_behind(self, loop: Any, everywhere: bool) -> set[str]:
-        """Variables that are read after a loop statement; ``everywhere``: or before it, as it lies in another loop itself."""
-        if "loads" not in self.cache:
-            self.cache["loads"] = [
-                (n.id, n.lineno, id(n)) for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-            ]
-        key = (id(loop), everywhere)
-        if key not in self.cache:
-            within = {id(n) for n in ast.walk(loop)}
-            self.cache[key] = {
-                name for name, line, node in self.cache["loads"] if (line > loop.end_lineno or everywhere) and node not in within
-            }
-        return self.cache[key]  # type: ignore[no-any-return]
 
     def line(self, number: int) -> str:
         return linecache.getline(self.file, number).strip()
@@ -73,7 +60,16 @@ def source_of(code: types.CodeType) -> Source:
     return Source(node, file, code.co_name, frozenset(stored_names(node)))
 
 
-_START = time.time()
+def _process_start() -> float:
+    """Seconds since the epoch."""
+    try:
+        ticks = int(Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19])
+        return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0.0  # every file is compared
+
+
+_START = _process_start()
 
 
 def _changed_since_start(file: str) -> bool:

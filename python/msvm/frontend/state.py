@@ -9,10 +9,12 @@ from typing import Any
 class Unbound:
     """A name without a value on this path; ``why`` is for the error."""
 
-    __slots__ = ("why",)
+    __slots__ = ("loop", "why")
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, loop: Any = None) -> None:
         self.why = why
+        self.loop = loop
+        """Of a name that has a value if a loop has a turn: the loop's key and the name."""
 
 
 class Ref:

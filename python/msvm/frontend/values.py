@@ -128,6 +128,8 @@ class SymInt(Symbolic):
         return o / as_float(self) if isinstance(o, int | float) else NotImplemented
 
     def __pow__(self, o: Any) -> Any:
+        if isinstance(o, SymInt):
+            return _power(self, o)
         if isinstance(o, bool) or not isinstance(o, int) or o < 0:
             return as_float(self) ** o if isinstance(o, int | float | SymInt | SymFloat) else NotImplemented
         result: Any = 1
@@ -138,8 +140,7 @@ class SymInt(Symbolic):
     def __rpow__(self, o: Any) -> Any:
         if isinstance(o, bool) or not _is_int(o):
             return as_float(o) ** as_float(self) if isinstance(o, float | SymFloat) else NotImplemented
-        require(self >= 0, "an int to a negative power is a float; write float(base) ** exponent")
-        return read(emit("Pow", [as_tensor(o), int_tensor(self)]))
+        return _power(o, self)
 
     def __lshift__(self, o: Any) -> Any:
         return self * _power_of_two(o) if _is_int(o) else NotImplemented
@@ -274,6 +275,14 @@ def _calc(op: str, a: Any, b: Any) -> Any:
             if nonzero is not True:
                 core.shape_assert(core.compare("ne", y, 0), message_of(ZeroDivisionError("integer division or modulo by zero")))
     return integer(core.calc(op, x, y))
+
+
+def _power(base: Any, exponent: SymInt) -> Any:
+    """Of ints; what leaves 64 bits is an error."""
+    require(exponent >= 0, "an int to a negative power is a float; write float(base) ** exponent")
+    roughly = as_float(base) ** as_float(exponent)
+    require(logical_and(roughly < 9.2e18, roughly > -9.2e18), "an int to a power leaves 64 bits")
+    return read(emit("Pow", [as_tensor(base), int_tensor(exponent)]))
 
 
 def _power_of_two(n: Any) -> Any:
