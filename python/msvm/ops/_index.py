@@ -507,8 +507,12 @@ def _together(spec: str, numbers: Any, tensors: Any) -> tuple[Any, ...]:
             stop = next(number) if "stop" in rest else None
             step = int(rest[-1]) if rest and rest[-1] not in ("start", "stop") else None
             out.append(slice(start, stop, step))
+        elif kind == "int":
+            out.append(next(number))
+        elif kind == "array":
+            out.append(next(array))
         else:
-            out.append({"new": lambda: None, "dots": lambda: Ellipsis, "int": lambda: next(number), "array": lambda: next(array)}[kind]())
+            out.append(None if kind == "new" else Ellipsis)
     return tuple(out)
 
 
