@@ -1,7 +1,8 @@
 """What fails says where, what was expected, what was found. One class per kind of failure."""
 
-
 import re
+from collections.abc import Sequence
+from typing import Any
 
 
 class Error(RuntimeError):
@@ -61,6 +62,36 @@ def mark(cls: type[BaseException], args: tuple[object, ...]) -> str:
     if number == len(_raised):
         _raised.append(key)
     return f"[[python {number}]] "
+
+
+def pending(cls: type[BaseException], args: tuple[object, ...], kwargs: dict[str, object]) -> str:
+    """As ``mark``, for arguments that are known only when the program runs: each is ``(template, number)``.
+
+    A template is text that the program's values fill in; a number is the place of a value that is the argument itself.
+    """
+    _raised.append((_Pending, (cls, args, kwargs)))
+    return f"[[python {len(_raised) - 1}]] "
+
+
+class _Pending(Exception):
+    pass
+
+
+def raise_pending(text: str, values: Sequence[Any]) -> None:
+    """Raises what ``pending`` was told of, with the values of the program."""
+    found = _MARK.match(text)
+    if found is None or _raised[int(found[1])][0] is not _Pending:
+        return
+    what: Any = _raised[int(found[1])][1]
+    cls, args, kwargs = what
+
+    def value(spec: Any) -> Any:
+        template, number = spec
+        return values[number] if template is None else template.format(*values)
+
+    e = cls(*map(value, args), **{k: value(v) for k, v in kwargs.items()})
+    e.add_note("  " + text[found.end() :])
+    raise e
 
 
 def make(code: str, message: str) -> BaseException:

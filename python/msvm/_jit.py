@@ -59,8 +59,14 @@ class JitFunction(_core.Dispatcher):
         executable = self._load(compiled)
         entry = _core.Entry(executable, compiled.captured_inputs + sources(signature.kinds), compiled.guards, compiled.tree)
         entry.info = _Program(executable, signature, compiled)
+        for e in self.entries():
+            if e.info.is_over():
+                self.discard(e)
         for report in compiled.reports:
             report(self, signature)
+        for k, leaf in enumerate(signature.leaves):  # what is known of the arguments stays, they don't
+            if signature.kinds[k][0] == "tensor":
+                signature.leaves[k] = _Sizes(leaf)
         return entry
 
     def _make(self, signature: Any, burn: bool = False) -> Any:
@@ -158,11 +164,23 @@ class JitFunction(_core.Dispatcher):
         return f"<b>{html.escape(repr(self))}</b>{table}<details><summary>bytecode</summary>{rows}</details>"
 
 
+class _Sizes:
+    """Of an argument that was an array."""
+
+    def __init__(self, array: Any) -> None:
+        self.shape = tuple(array.shape)
+        self.symbols = getattr(array, "symbols", None)
+
+
 class _Program:
     def __init__(self, executable: _core.Executable, signature: Any, compiled: Any) -> None:
         self.executable = executable
         self.signature = signature
         self.compiled = compiled
+
+    def is_over(self) -> bool:
+        """Whether it was made for a version of a parameter that won't come again."""
+        return any(s[0] == "attr" and s[2] == "_version" and s[1]._version != v for s, v in self.compiled.guards)
 
 
 _functions: weakref.WeakSet[JitFunction] = weakref.WeakSet()

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ._errors import raise_pending
+
 _NUMBERS = ("float64", "int64", "bool")
 
 
@@ -16,6 +18,9 @@ def _number(v: Any) -> Any:
 
 def write(template: str, values: Sequence[Any]) -> None:
     """Writes the text with its values, numpy arrays and ints, to ``sys.stdout`` as it is now."""
+    values = [_number(v) for v in values]
+    if template.startswith("[[python "):
+        raise_pending(template, values)
     out = sys.stdout
     if out is not None:
-        out.write(template.format(*map(_number, values)))
+        out.write(template.format(*values))

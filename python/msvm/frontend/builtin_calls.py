@@ -430,6 +430,9 @@ def container_method(it: Any, owner: Any, name: str, args: list[Any], kwargs: di
         more = it.state.content(_dict(it, *args, **kwargs))
         content.update(more)
         return None
+    keys = args[:1] if kind is dict else args if kind is set else []
+    if any(isinstance(x, Symbolic) for x in keys):
+        it.unsupported(f"{name}() of a {kind.__name__} by a value that is known only when the program runs")
     if name in ("index", "count", "remove") and any(isinstance(x, Symbolic) for x in (*content, *args)):
         it.unsupported(f"{name}() over values that are known only when the program runs")
     result = getattr(content, name)(*args, **kwargs)

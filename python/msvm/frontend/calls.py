@@ -16,8 +16,9 @@ from .._program import Program
 from .base import Base
 from .builtin_calls import BUILTINS, MATH, container_method
 from .captures import TENSOR, trusted
-from .expressions import BoundMethod, Closure
+from .expressions import BoundMethod, Closure, Text, another
 from .join import is_tensor
+from .printing import PendingException
 from .source import source_of
 from .state import Ref
 from .values import Symbolic, SymBool, SymTensor, as_tensor, dim_of, integer
@@ -84,8 +85,10 @@ class Calls(Base):
 
     def library(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Our own code, that works on symbolic values."""
-        result = function(*[self.state.plain(a) for a in args], **{k: self.state.plain(v) for k, v in kwargs.items()})
-        return self.owned(result)
+        plain = [self.state.plain(a) for a in args]
+        named = {k: self.state.plain(v) for k, v in kwargs.items()}
+        given = [*plain, *named.values(), getattr(function, "__self__", None), *getattr(function, "args", ())]
+        return self.owned(another(function(*plain, **named), given))
 
     def owned(self, v: Any) -> Any:
         """Lists and dicts that a callee made belong to the function from now on."""
@@ -102,7 +105,7 @@ class Calls(Base):
         plain = [self.state.plain(a) for a in args]
         named = {k: self.state.plain(v) for k, v in kwargs.items()}
         if module.split(".")[0] == "msvm":
-            return self.owned(function(*plain, **named))
+            return self.owned(another(function(*plain, **named), [*plain, *named.values(), getattr(function, "__self__", None)]))
         if _contains_symbolic([plain, named, getattr(function, "__self__", None)]):
             if isinstance(getattr(function, "__self__", None), tuple):
                 self.unsupported(f"{name}() of a tuple with values that are known only when the program runs")
@@ -159,7 +162,14 @@ class Calls(Base):
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.unsupported(f"{function.__name__} is a generator or coroutine; return a list instead")
         bound = signature_of(function).bind(*args, **kwargs)
+        given = set(bound.arguments)
         bound.apply_defaults()
+        for attribute in ("__defaults__", "__kwdefaults__"):
+            if getattr(function, attribute):
+                self.captures.guard(("attr", function, attribute), getattr(function, attribute))
+        for name, p in signature_of(function).parameters.items():
+            if name not in given and p.default is not p.empty:
+                bound.arguments[name] = self.captures.take(p.default, ("value", p.default), name)
         arguments = {k: self.made(v) if type(v) is dict and _is_keywords(function, k) else v for k, v in bound.arguments.items()}
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         return self.run_function(source_of(code), arguments, None, function.__globals__, cells)
@@ -170,7 +180,7 @@ class Calls(Base):
         plain = [self.state.plain(a) for a in args]
         named = {k: self.state.plain(v) for k, v in kwargs.items()}
         if issubclass(cls, BaseException):
-            return cls(*[self.text(a) if not isinstance(a, int | float) else a for a in args])
+            return self.exception(cls, args, kwargs)
         if _contains_symbolic([plain, named]) and not trusted(cls.__module__):
             self.unsupported(
                 f"an object of class {cls.__name__} made of values that are known only when the program runs; pass a tuple or a dict"
@@ -178,6 +188,14 @@ class Calls(Base):
         if not trusted(cls.__module__):
             self.unsupported(f"an object of class {cls.__name__} is made inside the function; make it outside")
         return self.owned(cls(*plain, **named))
+
+    def exception(self, cls: type[BaseException], args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The exception itself, or what makes it when the program runs, if it speaks of values that aren't known yet."""
+        plain = [self.state.plain(a) for a in args]
+        named = {k: self.state.plain(v) for k, v in kwargs.items()}
+        if _contains_symbolic([plain, named]) or any(isinstance(v, Text) for v in [*plain, *named.values()]):
+            return PendingException(cls, plain, named)
+        return cls(*plain, **named)
 
     def make_tensor(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
         from .values import as_tensor

@@ -185,7 +185,7 @@ class Expressions(Base):
 
     def get_item(self, owner: Any, index: Any) -> Any:
         if isinstance(owner, SymTensor):
-            return owner[self.state.plain(index)]  # type: ignore[index]
+            return another(owner[self.state.plain(index)], [owner])  # type: ignore[index]
         content = self.state.content(owner)
         if isinstance(content, Unbound):
             self.unsupported(content.why)
@@ -228,6 +228,13 @@ class Expressions(Base):
                     "an element of an argument is assigned: the caller's tensor would have to change; work on a copy (x = x + "
                     "0, or msvm.ops.identity(x)) and return it"
                 )
+            if owner.reg in self.build.listed:
+                self.unsupported("an element of a tensor is assigned that a list which a loop makes holds, too; append a copy (y + 0)")
+            if owner.reg in self.build.shared:
+                self.unsupported(
+                    "an element of a tensor is assigned that is another variable's, too, on some ways that lead here but not on all; "
+                    "work on a copy (y = y + 0)"
+                )
             from ..ops._index import setitem
 
             self.state.replace(owner, setitem(owner, self.state.plain(index), self.state.plain(value)))
@@ -242,6 +249,10 @@ class Expressions(Base):
             content = self.state.content(owner)
             if isinstance(content, Unbound):
                 self.unsupported(content.why)
+            if isinstance(content, SymList):
+                self.unsupported(
+                    "an assignment into a list that a loop makes; append to it, or stack it and assign to the tensor's elements"
+                )
             content[index] = list(self.iterate(value)) if isinstance(index, slice) else value
             return
         if isinstance(owner, np.ndarray):
@@ -341,7 +352,7 @@ class Expressions(Base):
 
     def contains(self, item: Any, container: Any) -> Any:
         content = self.state.plain(container)
-        if isinstance(content, dict | set | str) or not _any_symbolic((item,), tuple(content)):
+        if isinstance(content, str) or not _any_symbolic((item,), tuple(content)):
             return item in content
         result: Any = False
         for x in content:
@@ -597,6 +608,13 @@ class Expressions(Base):
         if _any_symbolic((values,)):
             self.unsupported("% formatting of values that are known only when the program runs; use an f-string")
         return text % values
+
+
+def another(result: Any, given: list[Any]) -> Any:
+    """A result that is an argument as it stands is another tensor for Python: updates in place of one don't reach the other."""
+    if isinstance(result, SymTensor) and any(result is v for v in given):
+        return SymTensor(result.reg)
+    return tuple(another(v, given) for v in result) if type(result) is tuple else result
 
 
 def _any_symbolic(*groups: Any) -> bool:

@@ -17,6 +17,7 @@ from .captures import Captures
 from .expressions import Expressions
 from .join import PEEL, TRAPS, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
 from .lists import SymList
+from .printing import PendingException, emit_raise
 from .ranges import SymRange, SymSequence
 from .source import Source
 from .state import Path, Ref, State, Unbound
@@ -352,22 +353,33 @@ class Interpreter(Expressions, Calls):
         exception = self.eval(s.exc)
         if isinstance(exception, type) and issubclass(exception, BaseException):
             exception = exception()
-        if not isinstance(exception, BaseException):
+        self.end_with(exception)
+
+    def end_with(self, exception: Any) -> None:
+        """Ends the program on this way."""
+        if isinstance(exception, PendingException):
+            emit_raise(self, exception)
+            self.core.trap(f"{exception.cls.__name__} ({self.place()})")
+        elif isinstance(exception, BaseException):
+            self.core.trap(self.exception_text(exception))
+        else:
             raise TypeError("exceptions must derive from BaseException")
-        self.core.trap(self.exception_text(exception))
         self.alive = False
 
     def do_Assert(self, s: ast.Assert) -> None:
         condition = self.test(s.test)
         if condition is True:
             return
-        message = "" if s.msg is None else self.text(self.eval(s.msg))
-        text = self.exception_text(AssertionError(message) if message else AssertionError())
-        if condition is False:
-            self.core.trap(text)
-            self.alive = False
+        if condition is False or not (s.msg is None or isinstance(s.msg, ast.Constant)):  # the message is computed only where it is needed
+            holds, fails = self.fork(condition) if isinstance(condition, SymBool) else (None, self.path())
+            self.enter(fails)
+            args = [] if s.msg is None else [self.eval(s.msg)]
+            self.end_with(self.exception(AssertionError, args, {}))
+            if holds is not None:
+                self.enter(holds)
         else:
-            self.core.shape_assert(condition.reg, text)
+            error = AssertionError() if s.msg is None else AssertionError(s.msg.value)  # type: ignore[attr-defined]
+            self.core.shape_assert(condition.reg, self.exception_text(error))
 
     def exception_text(self, e: BaseException) -> str:
         """What the program ends with, from which the caller's side makes the exception again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._errors import pending
 from .build import current
 from .expressions import Part, Text
 from .lists import SymList
@@ -23,6 +24,43 @@ def emit_print(it: Any, args: tuple[Any, ...], sep: str, end: str) -> None:
 
 
 _BRACKETS: dict[Any, tuple[str, str]] = {tuple: ("(", ")"), list: ("[", "]"), dict: ("{", "}")}
+
+
+class PendingException:
+    """An exception whose arguments are known only when the program runs."""
+
+    def __init__(self, cls: type[BaseException], args: list[Any], kwargs: dict[str, Any]) -> None:
+        self.cls = cls
+        self.args = args
+        self.kwargs = kwargs
+
+
+def emit_raise(it: Any, e: PendingException) -> None:
+    """Has the program's side of Python raise it; where there is no Python, its text is printed."""
+    p = _Format(it)
+
+    def spec(v: Any) -> Any:
+        p.parts = []
+        if isinstance(v, SymInt | SymFloat | SymBool | SymTensor):
+            p.value(v, "", "")
+            group, k, _, _ = p.parts[0]
+            return (None, (group is p.sizes, k))
+        p.value(v, "", "")
+        return ("text", list(p.parts))
+
+    args, kwargs = [spec(v) for v in e.args], {k: spec(v) for k, v in e.kwargs.items()}
+
+    def final(s: Any) -> Any:
+        kind, what = s
+        if kind is None:
+            is_size, k = what
+            return (None, len(p.tensors) + k if is_size else k)
+        p.parts = what
+        return (p.template(), 0)
+
+    text = pending(e.cls, tuple(final(s) for s in args), {k: final(s) for k, s in kwargs.items()})
+    shown = f"{text}{e.cls.__name__} ({it.place()})\n".replace("{", "{{").replace("}", "}}")
+    current().core.call("msvm.Print", [t.reg for t in p.tensors], [n.dim for n in p.sizes], {"format": shown}, [])
 
 
 class _Format:

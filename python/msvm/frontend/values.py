@@ -556,8 +556,7 @@ def constant(array: np.ndarray[Any, Any], dtype: _core.DType | None = None, name
         raw = array.view(np.uint8) if dtype.kind == "b" and array.dtype == np.bool_ else array
         reg = build.core.constant(build.fresh_name(name), dtype, raw)
         found = build.constants[key] = (SymTensor(reg), array)
-    tensor: SymTensor = found[0]
-    return tensor
+    return SymTensor(found[0].reg)  # another tensor for Python, though of the same elements
 
 
 def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:

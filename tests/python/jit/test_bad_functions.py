@@ -179,7 +179,7 @@ def test_exceptions_are_pythons():
     with pytest.raises(OwnError) as e:
         raises(x, ms.mutable(2))
     assert e.value.code == 7 and "test_bad_functions.py" in e.value.__notes__[0]
-    with pytest.raises(AssertionError, match=r"n is \{n\}, not three"):
+    with pytest.raises(AssertionError, match="n is 3, not three"):
         raises(x, ms.mutable(3))
     with pytest.raises(KeyError):
         raises(x, ms.mutable(4))
@@ -210,3 +210,33 @@ def test_wrong_calls_are_type_errors():
     for args, kwargs in [((), {}), ((X, 2), {}), ((X,), {"z": 1}), ((X,), {"x": X})]:
         with pytest.raises(TypeError, match=r"f\(\)"):
             f(*args, **kwargs)
+
+
+class ManyError(Exception):
+    def __init__(self, a, b=1):
+        super().__init__(a, b)
+        self.b = b
+
+
+def test_exceptions_have_the_values_of_the_run():
+    @ms.jit
+    def f(x, n):
+        assert n != 4, f"n is {n}, x has {x.shape[0]:03d} rows, a third is {n / 3:.2f}"
+        if n < 0:
+            raise ValueError(f"neg {n}")
+        if n == 1:
+            raise ManyError(n, b=x.sum())
+        if n == 2:
+            raise KeyError("k", n)
+        return x * n
+
+    def raised(n):
+        with pytest.raises(Exception) as e:
+            f(X, ms.mutable(n))
+        return type(e.value), e.value.args
+
+    assert raised(4) == (AssertionError, ("n is 4, x has 002 rows, a third is 1.33",))
+    assert raised(-1) == (ValueError, ("neg -1",))
+    assert raised(1) == (ManyError, (1, 6.0))
+    assert raised(2) == (KeyError, ("k", 2))
+    assert f(X, ms.mutable(3)).tolist() == (X * 3).tolist()
