@@ -1,6 +1,7 @@
 """Milliseconds from a Python function of 200 lines (``detect.py``) to verified bytecode, by part; none of it was compiled before.
 
-Prints a table: wall clock and this process's processor time, medians. Each compilation has a module of its own, so that nothing is known of it.
+Prints a table: wall clock and this process's processor time, medians. Each compilation has a module of its own, so that nothing is known
+of it.
 
     PYTHONPATH=build/release/python build/venv/bin/python bench/python/compile_bench.py
 """
@@ -16,10 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msvm as ms
-from msvm import _core
 from msvm._jit import rebuilder
 from msvm.frontend.compile import compile_function
+
+import msvm as ms
+from msvm import _core
 
 FUNCTION = Path(__file__).with_name("detect.py")
 REPETITIONS = 20

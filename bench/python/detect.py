@@ -4,6 +4,7 @@
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
 
 
-def block(x, weights, name, stride=1, activation="relu"):
+def block(x: Any, weights: Any, name: str, stride: int = 1, activation: str | None = "relu") -> Any:
     """Convolution, bias, activation."""
     y = ms.ops.conv2d(x, weights[f"{name}.weight"], weights[f"{name}.bias"], stride=stride, pad_mode="same")
     if activation == "relu":
@@ -26,12 +27,12 @@ def block(x, weights, name, stride=1, activation="relu"):
     return y
 
 
-def resized(x, like):
+def resized(x: Any, like: Any) -> Any:
     """To the sizes of another tensor, nearest."""
     return ms.ops.interpolate(x, size=(like.shape[2], like.shape[3]), mode="nearest")
 
 
-def grid(height, width, stride):
+def grid(height: int, width: int, stride: int) -> Any:
     """Centres of cells, [height * width, 2] as x, y."""
     ys = (ms.ops.arange(height).astype(ms.float32) + 0.5) * stride
     xs = (ms.ops.arange(width).astype(ms.float32) + 0.5) * stride
@@ -40,12 +41,12 @@ def grid(height, width, stride):
     return ms.ops.stack([x, y], 1)
 
 
-def areas(boxes):
+def areas(boxes: Any) -> Any:
     """Of boxes [N, 4]."""
     return ms.ops.maximum(boxes[:, 2] - boxes[:, 0], 0) * ms.ops.maximum(boxes[:, 3] - boxes[:, 1], 0)
 
 
-def overlaps(a, b):
+def overlaps(a: Any, b: Any) -> Any:
     """Intersection over union, [N, M]."""
     left_top = ms.ops.maximum(a[:, None, :2], b[None, :, :2])
     right_bottom = ms.ops.minimum(a[:, None, 2:], b[None, :, 2:])
@@ -54,8 +55,7 @@ def overlaps(a, b):
     return common / (areas(a)[:, None] + areas(b)[None, :] - common + 1e-9)
 
 
-# fmt: off
-def detect(image, weights, known, side, confidence, overlap, rounds):
+def detect(image: Any, weights: Any, known: Any, side: Any, confidence: Any, overlap: Any, rounds: Any) -> Any:
     """Boxes [K, 4] in pixels of the frame [H, W, 3] of bytes, classes, scores, their index among the known boxes [M, 4], and statistics.
 
     side: the longer side of what the network sees; rounds: how often boxes are refined.
@@ -64,7 +64,7 @@ def detect(image, weights, known, side, confidence, overlap, rounds):
     assert side >= 32, f"the longer side is 32 at least, found {side}"
     height, width, _ = image.shape
     longest = max(height, width)
-    statistics = {}
+    statistics: dict[str, Any] = {}
 
     # Normalise.
     pixels = ms.ops.permute(image, (2, 0, 1))[None].astype(ms.float32) / 255
@@ -81,10 +81,9 @@ def detect(image, weights, known, side, confidence, overlap, rounds):
     # Fit into the side, and pad to a multiple of the largest stride.
     h = max(height * side // longest, 1)
     w = max(width * side // longest, 1)
+    x = pixels
     if h != height or w != width:
         x = ms.ops.interpolate(pixels, size=(h, w), mode="bilinear")
-    else:
-        x = pixels
     below = -h % STRIDES[-1]
     beside = -w % STRIDES[-1]
     if below > 0 or beside > 0:
@@ -128,7 +127,7 @@ def detect(image, weights, known, side, confidence, overlap, rounds):
     all_scores = []
     all_classes = []
     cells = 0
-    for feature, stride in zip(features, STRIDES):
+    for feature, stride in zip(features, STRIDES, strict=True):
         out = ms.ops.conv2d(feature, weights["head.weight"], weights["head.bias"])
         rows, columns = out.shape[2], out.shape[3]
         cells += rows * columns
@@ -257,16 +256,16 @@ def detect(image, weights, known, side, confidence, overlap, rounds):
     rank = ms.ops.round(scores * 100) * 1e6 + areas(boxes) / (height * width)
     order = ms.ops.argsort(-rank)
     return boxes[order], classes[order], scores[order], owner[order], statistics
-# fmt: on
 
 
-def arguments(height=120, width=160):
+def arguments(height: int = 120, width: int = 160) -> tuple[Any, ...]:
     """A frame and weights to call it with."""
     rng = np.random.default_rng(3)
-    weights = {}
+    weights: dict[str, np.ndarray] = {}
 
-    def add(name, out, inner, kernel):
-        weights[f"{name}.weight"] = (rng.standard_normal((out, inner, kernel, kernel)) * (1.4 / (inner * kernel * kernel) ** 0.5)).astype(np.float32)
+    def add(name: str, out: int, inner: int, kernel: int) -> None:
+        w = rng.standard_normal((out, inner, kernel, kernel)) * (1.4 / (inner * kernel * kernel) ** 0.5)
+        weights[f"{name}.weight"] = w.astype(np.float32)
         weights[f"{name}.bias"] = np.zeros(out, np.float32)
 
     add("stem", 12, 3, 3)
