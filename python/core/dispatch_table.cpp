@@ -48,6 +48,18 @@ void DispatchTable::add(const Scratch& s, nb::object entry) {
   if (++count_ > max_entries_) evict();
 }
 
+void DispatchTable::discard(PyObject* entry) {
+  std::vector<nb::object> gone;  // destroyed last: that may run Python code
+  for (auto& [h, records] : by_hash_)
+    for (auto& r : records)
+      for (size_t i = r->entries.size(); i-- > 0;)
+        if (r->entries[i].ptr() == entry) {
+          gone.push_back(std::move(r->entries[i]));
+          r->entries.erase(r->entries.begin() + static_cast<ptrdiff_t>(i));
+          --count_;
+        }
+}
+
 void DispatchTable::evict() {
   uint64_t oldest = UINT64_MAX;
   uint64_t hash = 0;

@@ -18,6 +18,7 @@ class DispatchTable {
   nb::object find(Scratch& s);
   /// The newest is tried first. The least recently used goes when there are too many.
   void add(const Scratch& s, nb::object entry);
+  void discard(PyObject* entry);
   nb::list entries() const;
   void clear();
   int visit(visitproc visit, void* arg) const;

@@ -157,7 +157,7 @@ nb::object compile(Dispatcher& d, Scratch& s, std::vector<Node> nodes, std::vect
   PyEntry& e = *nb::inst_ptr<PyEntry>(entry);
   if (e.last_leaf >= static_cast<int>(s.leaves.size())) raise(invalid_argument("an entry asks for leaf " + std::to_string(e.last_leaf) + ": the arguments have " + std::to_string(s.leaves.size())));
   if (!e.take_inputs(s)) raise(invalid_argument(d.parameters.function + ": the new entry's program doesn't take the kinds of these arguments"));
-  d.table.add(s, entry);
+  if (nb::object there = d.table.find(s); !there.is_valid() || !there.is(entry)) d.table.add(s, entry);  // another thread may have made it
   ++e.calls;
   return entry;
 }
@@ -377,6 +377,13 @@ PyObject* forget(PyObject* self, PyObject*) noexcept {
   });
 }
 
+PyObject* discard(PyObject* self, PyObject* entry) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    self_of(self).table.discard(entry);
+    return Py_NewRef(Py_None);
+  });
+}
+
 /// Calls f with the scratch that holds the bound arguments.
 template <class F> PyObject* with_arguments(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keyword_names, F f) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
@@ -438,6 +445,7 @@ template <nb::object Dispatcher::* member> int callable_setter(PyObject* self, P
 
 PyMethodDef methods[] = {
     {"entries", entries, METH_NOARGS, "The entries, the one used last first."},
+    {"discard", discard, METH_O, "Forgets one entry."},
     {"clear", forget, METH_NOARGS, "Forgets all entries."},
     {"entry_for", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(entry_for)), METH_FASTCALL | METH_KEYWORDS, "The entry that a call with these arguments would run; compiled if it isn't there."},
     {"find_entry", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(find_entry)), METH_FASTCALL | METH_KEYWORDS, "The entry that a call with these arguments would run, or None."},

@@ -19,7 +19,9 @@ from ._program import Program, disassemble, load, save
 from .frontend.values import SymTensor
 
 if TYPE_CHECKING:
-    from . import vm
+    from . import array_api, nn, vm
+    from .nn import Parameter, ParameterTuple, load_checkpoint, load_param_into_net, save_checkpoint
+    from .ops import set_seed
 
 install(Tensor)
 install(SymTensor)
@@ -36,6 +38,8 @@ __all__ = [
     "JitFunction",
     "LimitError",
     "Mutable",
+    "Parameter",
+    "ParameterTuple",
     "Program",
     "RangeError",
     "Symbol",
@@ -43,6 +47,7 @@ __all__ = [
     "UnsupportedError",
     "VerificationError",
     "__version__",
+    "array_api",
     "bool_",
     "disassemble",
     "from_dlpack",
@@ -50,12 +55,17 @@ __all__ = [
     "get_context",
     "jit",
     "load",
+    "load_checkpoint",
+    "load_param_into_net",
     "memory_stats",
     "mutable",
+    "nn",
     "onnx",
     "ops",
     "save",
+    "save_checkpoint",
     "set_context",
+    "set_seed",
     "symbolic_add",
     "symbolic_floordiv",
     "symbolic_mul",
@@ -66,9 +76,20 @@ __all__ = [
 
 _LATER = ("vm", "nn", "array_api")
 """What takes time to import waits until it is asked for."""
+_FROM = {
+    "Parameter": "nn",
+    "ParameterTuple": "nn",
+    "load_checkpoint": "nn",
+    "load_param_into_net": "nn",
+    "save_checkpoint": "nn",
+    "set_seed": "ops",
+}
+"""Names that MindSpore has at the top, and where they are here."""
 
 
 def __getattr__(name: str) -> object:
     if name in _LATER:
         return importlib.import_module(f".{name}", __name__)
+    if name in _FROM:
+        return getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

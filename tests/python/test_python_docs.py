@@ -56,7 +56,7 @@ def test_every_report_is_there():
 def test_every_name_is_there():
     import msvm
 
-    text = "".join(PAGE.with_name(page).read_text() for page in ("python.md", "tensors.md", "jit_functions.md"))
+    text = "".join(PAGE.with_name(page).read_text() for page in ("python.md", "tensors.md", "jit_functions.md", "networks.md"))
     names = [n for n in [*msvm.__all__, *dir(msvm.Program)] if not n.startswith("_")]
     assert [n for n in names if n not in text] == []
 

@@ -12,7 +12,7 @@ import msvm as ms
 
 RECIPES = DOCS / "recipes"
 RECIPE_PAGES = sorted(p for p in RECIPES.glob("*.md") if p.name != "README.md")
-PAGES = [DOCS / "jit_functions.md", *RECIPE_PAGES]
+PAGES = [DOCS / "jit_functions.md", DOCS / "networks.md", *RECIPE_PAGES]
 NEEDS = {"from_torch": ("torch", "onnxscript")}
 """Packages that aren't part of the project's environment; without them a page is left out."""
 

@@ -42,12 +42,14 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: builtin
         return ops.as_array(obj, dtype)
     if copy is False and not (_is_tensor(obj) or isinstance(obj, np.ndarray)):
         raise ValueError("asarray: a tensor can't be made of this without a copy")
+    if not _is_tensor(obj) and not isinstance(obj, np.ndarray):
+        return _core.Tensor(obj) if dtype is None else _core.Tensor(obj, _dtype(dtype))
     t = obj if _is_tensor(obj) else _core.Tensor(obj)
     if dtype is not None and t.dtype is not _dtype(dtype):
         if copy is False:
             raise ValueError(f"asarray: {t.dtype.name} can't become {_dtype(dtype).name} without a copy")
         return ops.cast(t, dtype)
-    return ops.deepcopy(t) if copy and (_is_tensor(obj) or isinstance(obj, np.ndarray)) else t
+    return ops.deepcopy(t) if copy else t
 
 
 def _dtype(dtype: Any) -> _core.DType:

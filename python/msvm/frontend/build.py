@@ -21,6 +21,10 @@ class Build:
         """Tensors of the program by what they were made from; keeps the keys' objects alive."""
         self.shown: dict[str, str] = {}
         """How sizes of inputs are written in messages, by symbol: ``n``, ``x.shape[0]``."""
+        self.shared: set[int] = set()
+        """Tensors that may be one and the same as another variable's, by the way that was taken."""
+        self.listed: set[int] = set()
+        """Tensors that a list of the program holds."""
         self._names = 0
         self._symbols: set[str] = set()
 

@@ -43,6 +43,7 @@ def _len(it: Any, v: Any) -> Any:
         return content.count
     if isinstance(content, SymList):
         return content.length
+    it.captures.watch(content)
     return len(content)
 
 
@@ -302,7 +303,10 @@ BUILTINS: dict[Any, Any] = {
     slice: lambda it, *a: slice(*a),
     super: _super,
     callable: lambda it, v: callable(v),
-    id: lambda it, v: it.unsupported("id() in a compiled function"),
+    **{
+        f: functools.partial(lambda it, *a, f=None, **k: it.unsupported(f"{f.__name__}() in a compiled function"), f=f)
+        for f in (id, setattr, delattr, next, locals, globals, vars, dir, compile, __import__, breakpoint, hash)
+    },
     open: lambda it, *a, **k: it.unsupported("open() in a compiled function"),
     input: lambda it, *a: it.unsupported("input() in a compiled function"),
     eval: lambda it, *a: it.unsupported("eval() in a compiled function"),
@@ -430,6 +434,9 @@ def container_method(it: Any, owner: Any, name: str, args: list[Any], kwargs: di
         more = it.state.content(_dict(it, *args, **kwargs))
         content.update(more)
         return None
+    keys = args[:1] if kind is dict else args if kind is set else []
+    if any(isinstance(x, Symbolic) for x in keys):
+        it.unsupported(f"{name}() of a {kind.__name__} by a value that is known only when the program runs")
     if name in ("index", "count", "remove") and any(isinstance(x, Symbolic) for x in (*content, *args)):
         it.unsupported(f"{name}() over values that are known only when the program runs")
     result = getattr(content, name)(*args, **kwargs)

@@ -16,7 +16,7 @@ from .._program import Program
 from .base import Base
 from .builtin_calls import BUILTINS, MATH, container_method
 from .captures import TENSOR, trusted
-from .expressions import BoundMethod, Closure, Text
+from .expressions import BoundMethod, Closure, Text, another
 from .join import is_tensor
 from .printing import PendingException
 from .source import source_of
@@ -73,6 +73,8 @@ class Calls(Base):
             handler = None
         if handler is not None:
             return handler(self, *args, **kwargs)
+        if isinstance(function, types.MethodDescriptorType) and args:
+            return self.call(self.attribute(args[0], function.__name__), args[1:], kwargs)
         if isinstance(function, type):
             return self.construct(function, args, kwargs)
         call = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
@@ -85,8 +87,10 @@ class Calls(Base):
 
     def library(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Our own code, that works on symbolic values."""
-        result = function(*[self.state.plain(a) for a in args], **{k: self.state.plain(v) for k, v in kwargs.items()})
-        return self.owned(result)
+        plain = [self.state.plain(a) for a in args]
+        named = {k: self.state.plain(v) for k, v in kwargs.items()}
+        given = [*plain, *named.values(), getattr(function, "__self__", None), *getattr(function, "args", ())]
+        return self.owned(another(function(*plain, **named), given))
 
     def owned(self, v: Any) -> Any:
         """Lists and dicts that a callee made belong to the function from now on."""
@@ -103,7 +107,9 @@ class Calls(Base):
         plain = [self.state.plain(a) for a in args]
         named = {k: self.state.plain(v) for k, v in kwargs.items()}
         if module.split(".")[0] == "msvm":
-            return self.owned(function(*plain, **named))
+            if module in _NOT_INSIDE:
+                self.unsupported(f"msvm.{name} in a compiled function; call it outside")
+            return self.owned(another(function(*plain, **named), [*plain, *named.values(), getattr(function, "__self__", None)]))
         if _contains_symbolic([plain, named, getattr(function, "__self__", None)]):
             if isinstance(getattr(function, "__self__", None), tuple):
                 self.unsupported(f"{name}() of a tuple with values that are known only when the program runs")
@@ -160,7 +166,14 @@ class Calls(Base):
         if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.unsupported(f"{function.__name__} is a generator or coroutine; return a list instead")
         bound = signature_of(function).bind(*args, **kwargs)
+        given = set(bound.arguments)
         bound.apply_defaults()
+        for attribute in ("__defaults__", "__kwdefaults__"):
+            if getattr(function, attribute):
+                self.captures.guard(("attr", function, attribute), getattr(function, attribute))
+        for name, p in signature_of(function).parameters.items():
+            if name not in given and p.default is not p.empty:
+                bound.arguments[name] = self.captures.take(p.default, ("value", p.default), name)
         arguments = {k: self.made(v) if type(v) is dict and _is_keywords(function, k) else v for k, v in bound.arguments.items()}
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         return self.run_function(source_of(code), arguments, None, function.__globals__, cells)
@@ -200,6 +213,7 @@ class Calls(Base):
         return as_tensor(_core.Tensor(data) if isinstance(data, np.ndarray) else data, dtype)
 
 
+_NOT_INSIDE = ("msvm._context", "msvm._program", "msvm.onnx", "msvm.vm", "msvm._jit")
 _PURE = ("numpy", "math", "operator", "functools", "itertools", "builtins", "cmath", "fractions", "decimal", "typing", "_operator")
 
 

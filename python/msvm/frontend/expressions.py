@@ -13,7 +13,7 @@ import numpy as np
 
 from .base import Base
 from .captures import trusted
-from .join import describe, is_tensor, kind_of
+from .join import PEEL, Restart, Variant, describe, is_tensor, kind_of
 from .lists import SymList
 from .ranges import SymRange, SymSequence
 from .source import Source, stored_names
@@ -105,6 +105,9 @@ class Expressions(Base):
         if v is not frame:
             return self.bound(name, v)
         if name in frame.local_names:
+            if self.open_loops and PEEL not in self.loop_tables[self.open_loops[-1]]:  # perhaps it has a value from the first turn on
+                self.loop_tables[self.open_loops[-1]][PEEL] = Variant()
+                raise Restart
             raise UnboundLocalError(f"{name} has no value yet")
         outer = frame.outer
         while outer is not None:
@@ -185,7 +188,7 @@ class Expressions(Base):
 
     def get_item(self, owner: Any, index: Any) -> Any:
         if isinstance(owner, SymTensor):
-            return owner[self.state.plain(index)]  # type: ignore[index]
+            return another(owner[self.state.plain(index)], [owner])  # type: ignore[index]
         content = self.state.content(owner)
         if isinstance(content, Unbound):
             self.unsupported(content.why)
@@ -208,6 +211,7 @@ class Expressions(Base):
             )
         if isinstance(owner, SymRange):
             return owner.start + index * owner.step
+        self.captures.watch(content)
         v = content[self.state.plain(index)] if not isinstance(content, dict) else content[index]
         return self.made(v) if isinstance(owner, Ref) and isinstance(v, list) and isinstance(index, slice) else v
 
@@ -225,8 +229,15 @@ class Expressions(Base):
         if isinstance(owner, SymTensor):
             if owner.reg in self.argument_regs:
                 self.unsupported(
-                    "an element of an argument is assigned: the caller's tensor would have to change; work on a copy (x = x + "
-                    "0, or msvm.ops.identity(x)) and return it"
+                    "an element of an argument, or of a tensor from outside, is assigned, which would have to change there; work on a copy "
+                    "(x = x + 0, or msvm.ops.identity(x)) and return it"
+                )
+            if owner.reg in self.build.listed:
+                self.unsupported("an element of a tensor is assigned that a list which a loop makes holds, too; append a copy (y + 0)")
+            if owner.reg in self.build.shared:
+                self.unsupported(
+                    "an element of a tensor is assigned that is another variable's, too, on some ways that lead here but not on all; "
+                    "work on a copy (y = y + 0)"
                 )
             from ..ops._index import setitem
 
@@ -242,6 +253,10 @@ class Expressions(Base):
             content = self.state.content(owner)
             if isinstance(content, Unbound):
                 self.unsupported(content.why)
+            if isinstance(content, SymList):
+                self.unsupported(
+                    "an assignment into a list that a loop makes; append to it, or stack it and assign to the tensor's elements"
+                )
             content[index] = list(self.iterate(value)) if isinstance(index, slice) else value
             return
         if isinstance(owner, np.ndarray):
@@ -318,7 +333,11 @@ class Expressions(Base):
         return result
 
     def compare(self, op: ast.cmpop, a: Any, b: Any) -> Any:
+        if isinstance(a, Text) or isinstance(b, Text):
+            self.unsupported("a comparison of a string that is known only when the program runs")
         if isinstance(op, ast.Is | ast.IsNot):
+            if isinstance(a, SymInt | SymFloat | SymBool) and b is not None:
+                self.unsupported("is, of a number that is known only when the program runs; write ==")
             same = a is b or (isinstance(a, Ref) and isinstance(b, Ref) and a.number == b.number)
             return same == isinstance(op, ast.Is)
         if isinstance(op, ast.In | ast.NotIn):
@@ -341,7 +360,7 @@ class Expressions(Base):
 
     def contains(self, item: Any, container: Any) -> Any:
         content = self.state.plain(container)
-        if isinstance(content, dict | set | str) or not _any_symbolic((item,), tuple(content)):
+        if isinstance(content, str) or not _any_symbolic((item,), tuple(content)):
             return item in content
         result: Any = False
         for x in content:
@@ -354,7 +373,7 @@ class Expressions(Base):
             return self.eval(node.body if condition else node.orelse)
         ends: list[Path] = []
         for path, branch in zip(self.fork(condition), (node.body, node.orelse), strict=True):
-            self.value_on(path, "a conditional expression", lambda: self.eval(branch), ends)  # noqa: B023 - called at once
+            self.value_on(path, "a conditional expression", lambda: self.eval(branch), ends, branch)  # noqa: B023 - called at once
         return self.joined_value("a conditional expression", ends)
 
     def test(self, node: Any) -> Any:
@@ -461,6 +480,7 @@ class Expressions(Base):
             return iter([content[k] for k in range(n)])  # type: ignore[index]
         if isinstance(content, SymList):
             self.unsupported("a list that a loop makes can't be taken apart here; loop over it with a for statement, or stack it")
+        self.captures.watch(content)
         if isinstance(content, Symbolic):
             raise TypeError(f"{describe(content)} is not iterable")
         if type(content).__module__.split(".")[0] not in ("builtins", "numpy", "msvm", "itertools", "collections") and hasattr(
@@ -597,6 +617,13 @@ class Expressions(Base):
         if _any_symbolic((values,)):
             self.unsupported("% formatting of values that are known only when the program runs; use an f-string")
         return text % values
+
+
+def another(result: Any, given: list[Any]) -> Any:
+    """A result that is an argument as it stands is another tensor for Python: updates in place of one don't reach the other."""
+    if isinstance(result, SymTensor) and any(result is v for v in given):
+        return SymTensor(result.reg)
+    return tuple(another(v, given) for v in result) if type(result) is tuple else result
 
 
 def _any_symbolic(*groups: Any) -> bool:

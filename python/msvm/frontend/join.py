@@ -6,7 +6,7 @@ each time with more variables as PHIs, or more axes with a size of their own, un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,40 @@ def join(paths: Sequence[Path]) -> State:
         core.set_block(p.block)
         core.jump(block)
     core.set_block(block)
+    if merge.sources:
+        find_shared(state, merge.sources)
     return state
+
+
+def tensors_of(state: State) -> Iterator[SymTensor]:
+    """All that variables and containers hold."""
+    stack = [v for names in state.frames.values() for v in names.values()]
+    for content in state.heap.values():
+        stack.extend(content.values() if isinstance(content, dict) else content if isinstance(content, list) else ())
+    while stack:
+        v = stack.pop()
+        if type(v) is tuple:
+            stack.extend(v)
+        elif isinstance(v, SymTensor):
+            yield v
+
+
+def find_shared(state: State, sources: dict[int, set[int]]) -> None:
+    """Marks the tensors of which an update in place would have to reach others. ``sources``: of each new PHI, what it may be."""
+    owners: dict[int, set[int]] = {}
+    for t in tensors_of(state):
+        for reg in sources.get(t.reg, (t.reg,)):
+            owners.setdefault(reg, set()).add(t.reg)
+    shared = current().shared
+    for regs in owners.values():
+        if len(regs) > 1:
+            shared.update(regs)
+    listed = current().listed
+    for phi, regs in sources.items():
+        if regs & shared:
+            shared.add(phi)
+        if regs & listed:
+            listed.add(phi)
 
 
 def _common(maps: Sequence[dict[int, Any]]) -> list[int]:
@@ -111,6 +144,8 @@ class _Merge:
     def __init__(self, paths: Sequence[Path], block: int, state: State) -> None:
         self.paths = paths
         self.state = state
+        self.sources: dict[int, set[int]] = {}
+        """Of the PHIs of tensors."""
         self.block = block
         self.memo: dict[tuple[int, ...], Any] = {}
 
@@ -216,6 +251,7 @@ class _Merge:
         phi = core.phi_of([t.reg for t in tensors])
         for p, t in zip(self.paths, tensors, strict=True):
             core.add_phi_reg(phi, p.block, t.reg)
+        self.sources[phi] = {t.reg for t in tensors}
         return SymTensor(phi)
 
 
@@ -234,8 +270,12 @@ class Variant:
         """Axes whose sizes change."""
         self.strided = False
         self.any_rank = False
+        self.split = False
+        """It is one tensor with another variable's before the loop, but not after a turn."""
         self.names: set[str] = set()
         """Of TRAPS."""
+        self.names_of_keys: set[Key] = set()
+        """Of SHARED."""
         self.dtype: Any = None
         self.shape: tuple[int | None, ...] = ()
         """Of the elements of a list that grows."""
@@ -248,6 +288,8 @@ def _size(content: Any) -> str:
 PEEL: Key = ("the first turn stands before the loop",)
 """Of loops in which a variable's first value is of another kind than later ones (``total = 0`` before tensors are added)."""
 
+
+SHARED: Key = ("variables that may hold one tensor from the second turn on",)
 
 TRAPS: Key = ("names that a way without turns has no value for",)
 """They are read behind the loop: where it has no turn, the program ends there."""
@@ -262,6 +304,11 @@ class Header:
         self.block = block
         self.phis: dict[Key, tuple[str, int]] = {}
         self.refs: dict[Key, Ref] = {}
+        self.groups: dict[int, Key] = {}
+        """Variables that hold one tensor have one PHI: by the tensor, the first of them."""
+        self.members: dict[Key, Key] = {}
+        self.opened_groups: dict[Key, SymTensor] = {}
+        self.sources: dict[int, set[int]] = {}
         self.changed = False
 
     def open(self) -> State:
@@ -273,11 +320,25 @@ class Header:
         for number, content in entry.heap.items():
             state.heap[number] = self._opened_content(number, content)
         self.start = state.clone()
+        if self.sources:
+            find_shared(state, self.sources)
+        shared = self.variants.get(SHARED)
+        if shared is not None:
+            current().shared.update(t.reg for key in shared.names_of_keys if isinstance(t := self._at(state, key), SymTensor))
         core = current().core
         core.set_block(self.entry.block)
         core.jump(self.block)
         core.set_block(self.block)
         return state
+
+    def _at(self, state: State, key: Key) -> Any:
+        v = state.heap.get(key[1], {}) if key[0] == "heap" else state.frames.get(key[0], {})
+        for k in key[2:] if key[0] == "heap" else key[1:]:
+            try:
+                v = v[k]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return v
 
     def _opened_content(self, number: int, content: Any) -> Any:
         variant = self.variants.get(("heap", number))
@@ -324,6 +385,11 @@ class Header:
             return self._opened_ref(key, v)
         core = current().core
         kind = kind_of(v)
+        if kind == "tensor" and isinstance(v, SymTensor) and not variant.split:
+            first = self.groups.setdefault(v.reg, key)
+            if first != key:
+                self.members[key] = first
+                return self.opened_groups[first]
         core.set_block(self.entry.block)
         if kind == "int":
             core.set_block(self.block)
@@ -343,9 +409,12 @@ class Header:
             return Unbound(f"it changes in the loop, and a {kind} can't")
         core.add_phi_reg(phi, self.entry.block, reg)
         self.phis[key] = (kind, phi)
+        if kind == "tensor":
+            self.sources[phi] = {reg}
         if kind == "bool":
             return SymBool(phi)
-        return SymFloat(SymTensor(phi)) if kind == "float" else SymTensor(phi)
+        self.opened_groups[key] = SymTensor(phi)
+        return SymFloat(self.opened_groups[key]) if kind == "float" else self.opened_groups[key]
 
     def close(self, path: Path) -> str | None:
         """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the function is made again."""
@@ -359,11 +428,39 @@ class Header:
                 problem = problem or self._closed((number, name), name, v, found)
         for number, content in self.start.heap.items():
             problem = problem or self._closed_content(number, content, path.state.heap.get(number))
+        self._find_new_aliases(path.state)
         core.set_block(path.block)
         core.jump(self.block)
         return problem
 
+    def _find_new_aliases(self, end: State) -> None:
+        """Variables with tensors of their own in this turn that hold one tensor in the next."""
+        regs: dict[int, set[int]] = {}
+        keys: dict[int, set[Key]] = {}
+        for key, (kind, phi) in self.phis.items():
+            t = self._at(end, key)
+            if kind == "tensor" and isinstance(t, SymTensor):
+                regs.setdefault(t.reg, set()).add(phi)
+                keys.setdefault(t.reg, set()).add(key)
+        for t in tensors_of(self.start):
+            if t.reg in regs and t.reg not in (p for _, p in self.phis.values()):
+                regs[t.reg].add(t.reg)
+        listed = current().listed
+        found = {key for reg, group in regs.items() if len(group) > 1 or reg in listed for key in keys[reg]}
+        if not found:
+            return
+        shared = self.variants.setdefault(SHARED, Variant())
+        if not found <= shared.names_of_keys:
+            shared.names_of_keys |= found
+            self.changed = True
+
     def _closed(self, key: Key, name: str, begin: Any, end: Any) -> str | None:
+        first = self.members.get(key)
+        if first is not None:
+            if not same(end, self._at(self.end, first)):
+                self.variants[key].split = True
+                self.changed = True
+            return None
         if key in self.phis:
             return self._phi_input(key, name, end)
         if same(begin, end) or isinstance(begin, Unbound):

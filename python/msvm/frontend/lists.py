@@ -36,12 +36,15 @@ class SymList:
             raise UnsupportedError(
                 f"a tensor of {t.dtype.name} is appended to a list of tensors of {self.dtype.name}, which a loop makes; cast it"
             )
+        current().listed.add(t.reg)
         return SymList(current().core.list_append(self.reg, t.reg), self.dtype, common_shape([self.shape, known_shape(t)]))
 
     def get(self, index: Any) -> SymTensor:
         core = current().core
         shape = [core.fresh_symbol("item") if d is None else d for d in self.shape]
-        return SymTensor(core.narrow(core.list_get(self.reg, dim_of(index)), self.dtype, shape))
+        t = SymTensor(core.narrow(core.list_get(self.reg, dim_of(index)), self.dtype, shape))
+        current().listed.add(t.reg)
+        return t
 
     def joined(self, op: str, axis: int) -> SymTensor:
         """All elements in one tensor: ``Concat``, or ``msvm.Stack`` along a new axis."""
@@ -71,4 +74,6 @@ def common_shape(shapes: Sequence[tuple[int | None, ...]]) -> tuple[int | None, 
 
 def list_of(items: Sequence[Any], dtype: Any, shape: tuple[int | None, ...]) -> SymList:
     """In the current block."""
-    return SymList(current().core.list_make(dtype, [as_tensor(v).reg for v in items]), dtype, shape)
+    regs = [as_tensor(v).reg for v in items]
+    current().listed.update(regs)
+    return SymList(current().core.list_make(dtype, regs), dtype, shape)

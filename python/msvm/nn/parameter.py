@@ -56,12 +56,14 @@ class Parameter(_core.Tensor):
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        """``clone``, as the protocol of ``copy`` asks for."""
         return self.clone()
 
     def __repr__(self) -> str:
         return f"Parameter ({self.name}, {super().__repr__()})" if self.name else f"Parameter ({super().__repr__()})"
 
     def __reduce__(self) -> Any:
+        """For pickles: elements, dtype and name."""
         array: np.ndarray[Any, Any] = np.array(self.asnumpy())
         return (_rebuild, (array, self.dtype.code, self.name, self.requires_grad))
 
@@ -74,6 +76,7 @@ class ParameterTuple(tuple[Parameter, ...]):
     """Several parameters. Errors: InputError for what isn't a parameter."""
 
     def __new__(cls, parameters: Iterable[Parameter]) -> ParameterTuple:
+        """Checks that all are parameters."""
         found = tuple(parameters)
         for p in found:
             if not isinstance(p, Parameter):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -438,64 +439,80 @@ def _places(x: SymTensor, plan: _Plan) -> SymTensor:
 # --- eager: the index taken apart, so that its numbers are inputs ----------------------------------------------------------
 
 
-def _apart(index: Any, shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """(what the parts are, their numbers, their tensors)."""
-    spec: list[Any] = []
+def _known_bound(b: Any, what: str) -> int | None:
+    """A bound outside programs: an int, or what can be one, as a tensor of one integer."""
+    if b is None:
+        return None
+    try:
+        return operator.index(b)
+    except TypeError:
+        raise TypeError(f"slice indices must be integers or None, found {what} {b!r}") from None
+
+
+_PLAIN_SLICES = {(False, False): "slice", (True, False): "slice|start", (False, True): "slice|stop", (True, True): "slice|start|stop"}
+
+
+def _apart(index: Any, shape: Any) -> tuple[str, tuple[Any, ...], tuple[Any, ...]]:
+    """(parts, their numbers, their tensors). A part: new, dots, int, array, slice|start|stop|step, where a step stands itself."""
+    spec: list[str] = []
     numbers: list[Any] = []
     tensors: list[Any] = []
-
-    def number(n: Any) -> int:
-        numbers.append(n if hasattr(n, "asnumpy") else n.__index__() if is_size(n) else n)
-        return len(numbers) - 1
-
     axis = 0
-    parts = _items(index)
-    plain = not any(p is Ellipsis or _is_array(p) for p in parts)
+    parts = index if type(index) is tuple else (index,)
     for p in parts:
-        if p is None or p is Ellipsis:
-            spec.append("new" if p is None else "dots")
-            continue
-        if isinstance(p, slice):
-            for b, what in ((p.start, "start"), (p.stop, "stop"), (p.step, "step")):
-                if b is not None:
-                    _bound_value(b, what)
-            spec.append(
-                (
-                    "slice",
-                    None if p.start is None else number(p.start),
-                    None if p.stop is None else number(p.stop),
-                    None if p.step is None else p.step.__index__(),
-                )
-            )
-        elif is_size(p):
+        kind = type(p)
+        if p is None:
+            spec.append("new")
+        elif kind is slice:
+            start, stop, step = p.start, p.stop, p.step
+            if start is not None:
+                numbers.append(start if type(start) is int else _known_bound(start, "start"))
+            if stop is not None:
+                numbers.append(stop if type(stop) is int else _known_bound(stop, "stop"))
+            plain = _PLAIN_SLICES[start is not None, stop is not None]
+            spec.append(plain if step is None else f"{plain}|{_known_bound(step, 'step')}")
+            axis += 1
+        elif kind is int or (p is not Ellipsis and not _is_array(p) and is_size(p)):
             i = p.__index__()
-            if plain and axis < len(shape) and not -shape[axis] <= i < shape[axis]:
+            if 0 <= axis < len(shape) and not -shape[axis] <= i < shape[axis]:
                 raise IndexError(f"index {i} is out of range for axis {axis} of size {shape[axis]}")
-            spec.append(("int", number(i)))
+            numbers.append(i)
+            spec.append("int")
+            axis += 1
+        elif p is Ellipsis:
+            spec.append("dots")
+            axis = -len(shape) - 1  # which axes the rest takes isn't looked at here
+        elif _is_array(p):
+            spec.append("array")
+            tensors.append(_plain_array(p))
+            axis = -len(shape) - 1
         else:
-            spec.append(("array", len(tensors)))
-            a = (
-                np.asarray(p)
-                if isinstance(p, list | tuple | bool | np.bool_) and not any(isinstance(q, v.Symbolic) for q in np.ravel(p))
-                else p
-            )
-            tensors.append(a.astype(np.int64) if isinstance(a, np.ndarray) and a.size == 0 and a.dtype.kind == "f" else a)
-        axis += 1
-    return tuple(spec), tuple(numbers), tuple(tensors)
+            _items(p)  # says what an index is made of
+    return " ".join(spec), tuple(numbers), tuple(tensors)
 
 
-def _together(spec: Any, numbers: Any, tensors: Any) -> tuple[Any, ...]:
-    def number(k: Any) -> Any:
-        return None if k is None else numbers[k]
+def _plain_array(p: Any) -> Any:
+    """A tensor or array of an index; an empty list is one of integers."""
+    a = np.asarray(p) if isinstance(p, list | tuple | bool | np.bool_) else p
+    return a.astype(np.int64) if isinstance(a, np.ndarray) and a.size == 0 and a.dtype.kind == "f" else a
 
+
+def _together(spec: str, numbers: Any, tensors: Any) -> tuple[Any, ...]:
+    number, array = iter(numbers), iter(tensors)
     out: list[Any] = []
-    for p in spec:
-        if p in ("new", "dots"):
-            out.append(None if p == "new" else Ellipsis)
-        elif p[0] == "slice":
-            out.append(slice(number(p[1]), number(p[2]), p[3]))
+    for part in spec.split():
+        kind, *rest = part.split("|")
+        if kind == "slice":
+            start = next(number) if "start" in rest else None
+            stop = next(number) if "stop" in rest else None
+            step = int(rest[-1]) if rest and rest[-1] not in ("start", "stop") else None
+            out.append(slice(start, stop, step))
+        elif kind == "int":
+            out.append(next(number))
+        elif kind == "array":
+            out.append(next(array))
         else:
-            out.append(numbers[p[1]] if p[0] == "int" else tensors[p[1]])
+            out.append(None if kind == "new" else Ellipsis)
     return tuple(out)
 
 

@@ -15,6 +15,9 @@ from ._op import op
 from ._promote import as_dtype, promoted, result_dtype, tensor
 from ._shape import as_size, as_sizes, check, is_size
 
+FAR = 1 << 62
+"""Beyond any diagonal."""
+
 
 def filled(shape: Any, value: Any, dtype: _core.DType) -> SymTensor:
     """A tensor of one repeated value: a Python number, or a tensor of rank 0."""
@@ -169,7 +172,7 @@ def eye(n: Any, m: Any = None, *, dtype: Any = None, k: int = 0) -> Any:
     """
     rows = as_size(n, "n")
     shape = filled([rows, rows if m is None else as_size(m, "m")], 0, F32 if dtype is None else as_dtype(dtype))
-    return emit("EyeLike", [shape], k=k)
+    return emit("EyeLike", [shape], k=max(min(k, FAR), -FAR))
 
 
 @op(static=("dtype", "k"))

@@ -355,7 +355,10 @@ def _floor_divide(a: Any, b: Any) -> SymTensor:
     # (a - rest) / b is whole but for rounding; a / 0 keeps its infinity or NaN.
     q = emit("Div", [emit("Sub", [a, rest]), b])
     q = emit("Where", [_rounds_down(rest, b), emit("Sub", [q, one]), q])
-    return emit("Where", [emit("Equal", [b, zero]), emit("Div", [a, b]), emit("Round", [q])])
+    q = emit("Round", [q])
+    quotient = emit("Div", [a, b])
+    q = emit("Where", [emit("Equal", [q, zero]), emit("Mul", [quotient, zero]), q])  # a zero has the quotient's sign
+    return emit("Where", [emit("Equal", [b, zero]), quotient, q])
 
 
 def _rounds_down(rest: SymTensor, b: SymTensor) -> SymTensor:

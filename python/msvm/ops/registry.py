@@ -7,8 +7,8 @@ from typing import Any
 
 from .. import ops
 
-INTERNAL = frozenset({"msvm.Pointwise", "msvm.Conv", "msvm.MatMul", "msvm.Print"})
-"""Operators that only the optimiser makes, and what a print statement becomes."""
+INTERNAL = frozenset({"msvm.Pointwise", "msvm.Conv", "msvm.MatMul", "msvm.Print", "msvm.Assign"})
+"""Operators that only the optimiser makes, and what print statements and assignments become."""
 
 _NAMES = """
 Abs abs; Neg neg; Sign sign; Ceil ceil; Floor floor; Round round; Sqrt sqrt; Exp exp; Log log; Reciprocal reciprocal; Sin sin; Cos cos;

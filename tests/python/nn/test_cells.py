@@ -140,11 +140,24 @@ def test_training_is_refused_clearly():
 
 
 PLAIN = {
-    "ReLU": ((), ops.relu, ()), "LeakyReLU": ((0.1,), ops.leaky_relu, (0.1,)), "ELU": ((), ops.elu, ()), "GELU": ((False,), ops.gelu, ("none",)),
-    "SiLU": ((), ops.silu, ()), "Sigmoid": ((), ops.sigmoid, ()), "Tanh": ((), ops.tanh, ()), "Softmax": ((1,), ops.softmax, (1,)), "Mish": ((), ops.mish, ()),
-    "HSwish": ((), ops.hardswish, ()), "Hardtanh": ((-0.5, 0.5), ops.hardtanh, (-0.5, 0.5)), "Identity": ((), lambda x: x, ()), "Flatten": ((), ops.flatten, ()),
-    "LogSoftmax": ((), ops.log_softmax, ()), "GLU": ((1,), ops.glu, (1,)), "Softplus": ((), ops.softplus, ()), "Threshold": ((0.1, 2.0), ops.threshold, (0.1, 2.0)),
-}  # fmt: skip
+    "ReLU": ((), ops.relu, ()),
+    "LeakyReLU": ((0.1,), ops.leaky_relu, (0.1,)),
+    "ELU": ((), ops.elu, ()),
+    "GELU": ((False,), ops.gelu, ("none",)),
+    "SiLU": ((), ops.silu, ()),
+    "Sigmoid": ((), ops.sigmoid, ()),
+    "Tanh": ((), ops.tanh, ()),
+    "Softmax": ((1,), ops.softmax, (1,)),
+    "Mish": ((), ops.mish, ()),
+    "HSwish": ((), ops.hardswish, ()),
+    "Hardtanh": ((-0.5, 0.5), ops.hardtanh, (-0.5, 0.5)),
+    "Identity": ((), lambda x: x, ()),
+    "Flatten": ((), ops.flatten, ()),
+    "LogSoftmax": ((), ops.log_softmax, ()),
+    "GLU": ((1,), ops.glu, (1,)),
+    "Softplus": ((), ops.softplus, ()),
+    "Threshold": ((0.1, 2.0), ops.threshold, (0.1, 2.0)),
+}
 
 
 @pytest.mark.parametrize("name", PLAIN)

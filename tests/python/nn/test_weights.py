@@ -184,8 +184,14 @@ def test_names_that_do_not_fit(tmp_path):
 def test_names_of_torch():
     net = Net()
     state = {
-        "embed.weight": array((5, 4)), "norm.weight": array((4,)), "norm.bias": array((4,), seed=1), "norm.running_mean": array((4,), seed=2),
-        "norm.running_var": array((4,), "float32", 0.5, 2), "norm.num_batches_tracked": np.array(7), "out.weight": array((2, 4)), "out.bias": array((2,)),
-    }  # fmt: skip
+        "embed.weight": array((5, 4)),
+        "norm.weight": array((4,)),
+        "norm.bias": array((4,), seed=1),
+        "norm.running_mean": array((4,), seed=2),
+        "norm.running_var": array((4,), "float32", 0.5, 2),
+        "norm.num_batches_tracked": np.array(7),
+        "out.weight": array((2, 4)),
+        "out.bias": array((2,)),
+    }
     assert net.load_state(state) == ([], [])
     np.testing.assert_array_equal(net.norm.moving_mean.asnumpy(), state["norm.running_mean"])

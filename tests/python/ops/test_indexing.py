@@ -300,3 +300,12 @@ def test_suppression(n):
     rows = ops.non_max_suppression(boxes[None], scores[None, None], 3, 0.5, 0.4)
     want = [k for k in suppressed(boxes, np.where(scores > 0.4, scores, 0), 0.5) if scores[k] > 0.4][:3]
     assert_same(rows, np.array([[0, 0, k] for k in want], np.int64).reshape(-1, 3))
+
+
+def test_bounds_that_are_tensors():
+    x, two = array((5,)), msvm.Tensor(np.int64(2))
+    assert_same(ops.getitem(x, slice(two, None)), x[2:])
+    assert_same(ops.getitem(x, slice(None, np.int32(3))), x[:3])
+    assert_same(ops.getitem(x, two), x[2])
+    with pytest.raises(TypeError, match="slice indices must be integers"):
+        ops.getitem(x, slice(msvm.Tensor(1.5), None))

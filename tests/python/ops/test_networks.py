@@ -513,3 +513,66 @@ def test_rotary_embedding():
     want = np.concatenate([a * c[:, None] - b * s[:, None], b * c[:, None] + a * s[:, None]], -1)
     assert_same(ops.rotary_embedding(x, c, s), want)
     assert_same(ops.rotary_embedding(x, c[0], s[0], np.tile(np.arange(5), (2, 1))), want)
+
+
+def cubic_axis(x, axis, p):
+    a, n = -0.75, x.shape[axis]
+    low = np.floor(p).astype(int)
+    t = p - low
+
+    def weight(d):
+        d = np.abs(d)
+        return np.where(d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, np.where(d < 2, a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a, 0))
+
+    shape = [-1 if k == axis else 1 for k in range(x.ndim)]
+    return sum(np.take(x, np.clip(low + k, 0, n - 1), axis) * weight(t - k).reshape(shape) for k in (-1, 0, 1, 2))
+
+
+def test_cubic_interpolation():
+    x, size = array((1, 2, 5, 6), "float64"), (8, 4)
+    for corners in (False, True):
+        p = [positions(n, o, "corners" if corners else "half") for n, o in zip((5, 6), size, strict=True)]
+        want = cubic_axis(cubic_axis(x, 2, p[0]), 3, p[1])
+        assert_same(ops.interpolate(x, size, mode="bicubic", align_corners=corners), want, rtol=1e-6)
+        assert_same(ops.resize_bicubic(x, size, corners, not corners), want, rtol=1e-6)
+    assert_same(ops.upsample(x, size, mode="bicubic"), ops.interpolate(x, size, mode="bicubic"))
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_transposed_convolution_over_other_axes(n):
+    sizes = (5, 4, 3)[:n]
+    x, w = array((2, 3, *sizes), "float64"), array((3, 2, *[2] * n), "float64", seed=1)
+    want = np.zeros((2, 2, *(2 * s for s in sizes)))
+    for at in itertools.product(range(2), repeat=n):
+        want[(slice(None), slice(None), *(slice(a, None, 2) for a in at))] += np.einsum(
+            "nc...,co->no...", x, w[(slice(None), slice(None), *at)]
+        )
+    assert_same(getattr(ops, f"conv_transpose{n}d")(x, w, None, 2), want)
+
+
+def test_adaptive_pools_over_other_axes():
+    x = array((2, 3, 4, 5, 7))
+    assert_same(ops.adaptive_avg_pool3d(x, (2, 5, None)), x.reshape(2, 3, 2, 2, 5, 7).mean(3))
+    line = x[0, :, :, 0]
+    assert_same(ops.adaptive_max_pool1d(line, 3), np.stack([line[..., b].max(-1) for b in bins(7, 3)], -1))
+
+
+def test_half_precision():
+    for name in ("float16", "bfloat16"):
+        digits = 2.0**-10 if name == "float16" else 2.0**-7
+        a, b = (ops.cast(array((5, 8), seed=s), name) for s in range(2))
+        wide = [np.asarray(ops.cast(t, "float32")) for t in (a, b)]
+        for f, want in [
+            (ops.add, wide[0] + wide[1]),
+            (ops.mul, wide[0] * wide[1]),
+            (lambda x, y: ops.matmul(x, ops.t(y)), wide[0] @ wide[1].T),
+            (lambda x, y: ops.softmax(x, -1), np.exp(wide[0]) / np.exp(wide[0]).sum(-1, keepdims=True)),
+            (lambda x, y: ops.maximum(x, y), np.maximum(wide[0], wide[1])),
+            (lambda x, y: x * 2 - 1.5, wide[0] * 2 - 1.5),
+            (lambda x, y: ops.sum(x, 1), wide[0].sum(1)),
+        ]:
+            got = f(a, b)
+            assert got.dtype.name == name
+            assert_same(ops.cast(got, "float32"), want, rtol=2 * digits, atol=4 * digits)
+        assert ops.add(a, np.ones(8, np.float32)).dtype.name == "float32"
+    assert ops.add(ops.cast(a, "float16"), ops.cast(b, "bfloat16")).dtype.name == "float32"

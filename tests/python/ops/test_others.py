@@ -209,3 +209,20 @@ def test_the_stub_names_what_there_is():
     stub = (ROOT / "python/msvm/ops/__init__.pyi").read_text()
     named = set(re.findall(r"(?:\w+ as )(\w+)", stub))
     assert named == set(ops.__all__)
+
+
+def test_small_ones():
+    x = np.array([1.5, -2.25], np.float32)
+    assert_same(ops.frac(x), np.array([0.5, -0.25], np.float32))
+    assert_same(ops.identity(x), x)
+    assert_same(ops.deepcopy(x), x)
+    assert_same(ops.as_array([1.5, 2], "float64"), np.array([1.5, 2]))
+    assert_same(ops.reshape_as(X, np.zeros((4, 6))), X.reshape(4, 6))
+    assert_same(ops.nextafter(x, np.float32(0)), np.nextafter(x, np.float32(0)))
+    key = ops.random_key(3)
+    drawn, following = ops.random_bernoulli(key, np.full(300, 0.3, np.float32))
+    assert 40 < np.asarray(drawn).sum() < 140 and not np.array_equal(np.asarray(following), key)
+    classes_, _ = ops.random_multinomial(key, np.log(np.array([[0.5, 0.5, 1e-9]])), 50)
+    assert set(np.asarray(classes_)[0]) == {0, 1} and np.asarray(classes_).dtype == np.int64
+    assert abs(np.asarray(ops.normal((2000,), 3.0, 0.5, seed=1)).mean() - 3) < 0.1
+    assert np.asarray(ops.uniform((5,), 2.0, 3.0, seed=1)).min() >= 2
