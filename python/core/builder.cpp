@@ -4,6 +4,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
+
 #include "executable.h"
 #include "gil.h"
 #include "msvm/bytecode/text.h"
@@ -194,7 +196,30 @@ class PyBuilder {
   }
 
   nb::object call(const std::string& op, const std::vector<Reg>& inputs, nb::handle args, const nb::dict& attrs, const std::vector<bool>& wanted) {
-    return nb::cast(unwrap(emitter_.call(op, inputs, dim_list(args), attributes(attrs), wanted)));
+    std::vector<Reg> outs = unwrap(emitter_.call(op, inputs, dim_list(args), attributes(attrs), wanted));
+    for (Reg& r : outs)
+      if (r != kNoReg) r = compact(r);
+    return nb::cast(outs);
+  }
+
+  /// Sizes whose expressions have grown get a register: where operators stack up, expressions would double with each.
+  Reg compact(Reg r) {
+    constexpr uint32_t kLarge = 40;
+    if (fb_.type(r).kind != RegKind::kTensor) return r;
+    TensorType t = fb_.tensor_type(r);
+    bool changed = false;
+    for (Dim& d : t.shape) {
+      if (!d.node() || d.node()->weight <= kLarge) continue;
+      auto [it, fresh] = compacted_.try_emplace({d.key(), fb_.current()});
+      if (fresh) {
+        // A register whose value nobody looks through: the verifier would put the expression in its place.
+        it->second = fb_.select(fb_.compare(CalcOp::kGe, d, dims_->constant(1)), d, dims_->constant(0));
+        fb_.shape_assert(fb_.compare(CalcOp::kGe, it->second, dims_->constant(0)), "a size isn't negative");
+      }
+      d = it->second;
+      changed = true;
+    }
+    return changed ? fb_.narrow(r, t) : r;
   }
 
   nb::object call_declared(const std::string& op, const std::vector<Reg>& inputs, nb::handle args, const nb::dict& attrs, nb::handle types) {
@@ -282,6 +307,7 @@ class PyBuilder {
   Emitter emitter_;
   std::shared_ptr<DimContext> dims_;
   Status failed_;
+  std::map<std::pair<uintptr_t, BlockId>, Dim> compacted_;  // by expression and block
 };
 
 }  // namespace

@@ -156,8 +156,9 @@ nb::object compile(Dispatcher& d, Scratch& s, std::vector<Node> nodes, std::vect
   }
   PyEntry& e = *nb::inst_ptr<PyEntry>(entry);
   if (e.last_leaf >= static_cast<int>(s.leaves.size())) raise(invalid_argument("an entry asks for leaf " + std::to_string(e.last_leaf) + ": the arguments have " + std::to_string(s.leaves.size())));
+  const nb::object there = d.table.find(s);  // another thread may have made it
   if (!e.take_inputs(s)) raise(invalid_argument(d.parameters.function + ": the new entry's program doesn't take the kinds of these arguments"));
-  if (nb::object there = d.table.find(s); !there.is_valid() || !there.is(entry)) d.table.add(s, entry);  // another thread may have made it
+  if (!there.is_valid() || !there.is(entry)) d.table.add(s, entry);
   ++e.calls;
   return entry;
 }

@@ -8,7 +8,6 @@ import inspect
 import linecache
 import os
 import sys
-import textwrap
 import time
 import types
 from dataclasses import dataclass, field
@@ -37,27 +36,63 @@ class Source:
 @functools.lru_cache(maxsize=4096)
 def source_of(code: types.CodeType) -> Source:
     """Raises ``UnsupportedError`` where there is no source to read."""
-    file = inspect.getsourcefile(code) or code.co_filename
-    lines, first = _lines_of(code, file)
-    text = textwrap.dedent("".join(lines))
-    margin = len(lines[0]) - len(lines[0].lstrip())
-    try:
-        tree: ast.AST = ast.parse(text)
-    except SyntaxError:
-        tree = _parse_part(text)  # a lambda inside an expression
-    node = _find(tree, code, first)
-    if node is None:
+    file = code.co_filename
+    text = "".join(linecache.getlines(file))
+    if not text:
+        file = inspect.getsourcefile(code) or file
+        text = "".join(linecache.getlines(file)) or _typed_in(code) or ""
+    if not text:
         raise UnsupportedError(
-            f"{file}:{code.co_firstlineno}: the source of {code.co_name} doesn't hold it; has the file changed since it was loaded?"
+            f"{file}:{code.co_firstlineno}: the source of {code.co_name} isn't available, and @msvm.jit compiles source; put the "
+            f"function in a file or a notebook cell"
         )
-    if _changed_since_start(file) and not _same_code(code, file):
+    node = _find(_functions_of(text, file), code)
+    if node is None or (_changed_since_start(file) and not _same_code(code, file)):
         raise UnsupportedError(f"{file}:{code.co_firstlineno}: the file has changed since {code.co_name} was loaded; load the module again")
-    ast.increment_lineno(node, first - 1)
-    if margin:
-        for n in ast.walk(node):
-            if hasattr(n, "col_offset"):
-                n.col_offset += margin
     return Source(node, file, code.co_name, frozenset(stored_names(node)))
+
+
+@functools.lru_cache(maxsize=64)
+def _functions_of(text: str, file: str) -> dict[tuple[str, int], list[Any]]:
+    """Functions and lambdas by name and first line, as code objects have them."""
+    found: dict[tuple[str, int], list[Any]] = {}
+    try:
+        tree = ast.parse(text, file)
+    except SyntaxError as e:
+        raise UnsupportedError(f"{file}:{e.lineno}: the source can't be read: {e.msg}") from None
+    for n in ast.walk(tree):
+        if isinstance(n, ast.Lambda):
+            found.setdefault(("<lambda>", n.lineno), []).append(n)
+        elif isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([n.lineno, *(d.lineno for d in n.decorator_list)])
+            found.setdefault((n.name, first), []).append(n)
+    return found
+
+
+def _find(functions: dict[tuple[str, int], list[Any]], code: types.CodeType) -> FunctionNode | None:
+    candidates = functions.get((code.co_name, code.co_firstlineno), [])
+    if len(candidates) > 1:  # lambdas of one line: by where their instructions come from
+        places = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3] != p[2]]
+        candidates = [
+            n for n in candidates if _covers(n, places) and not any(m is not n and _inside(m, n) and _covers(m, places) for m in candidates)
+        ]
+    if candidates and isinstance(candidates[0], ast.AsyncFunctionDef):
+        raise UnsupportedError(
+            f"{code.co_filename}:{code.co_firstlineno}: {code.co_name} is a coroutine; @msvm.jit compiles plain functions"
+        )
+    return candidates[0] if candidates else None
+
+
+def _covers(node: Any, places: list[Any]) -> bool:
+    body = node.body if isinstance(node, ast.Lambda) else node
+    return all((body.lineno, body.col_offset) <= (a, c) and (b, d) <= (body.end_lineno, body.end_col_offset) for a, b, c, d in places)
+
+
+def _inside(inner: Any, outer: Any) -> bool:
+    return (outer.lineno, outer.col_offset) < (inner.lineno, inner.col_offset) and (inner.end_lineno, inner.end_col_offset) <= (
+        outer.end_lineno,
+        outer.end_col_offset,
+    )
 
 
 def _process_start() -> float:
@@ -103,21 +138,6 @@ def _equal(a: types.CodeType, b: types.CodeType) -> bool:
     )
 
 
-def _lines_of(code: types.CodeType, file: str) -> tuple[list[str], int]:
-    try:
-        return inspect.getsourcelines(code)
-    except (OSError, TypeError):
-        pass
-    text = _typed_in(code) if file.startswith("<") else None
-    if text is None:
-        raise UnsupportedError(
-            f"{file}:{code.co_firstlineno}: the source of {code.co_name} isn't available, and @msvm.jit compiles source; put "
-            f"the function in a file or a notebook cell"
-        )
-    lines = text.splitlines(keepends=True)
-    return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
-
-
 def _typed_in(code: types.CodeType) -> str | None:
     """What was given to ``python -c``, or typed at the prompt."""
     if code.co_filename == "<string>" and "-c" in sys.orig_argv:
@@ -137,42 +157,6 @@ def _typed_in(code: types.CodeType) -> str | None:
                 lines.insert(0, (readline.get_history_item(k) or "") + "\n")
             return "\n" * (code.co_firstlineno - 1) + "".join(inspect.getblock(lines))
     return None
-
-
-def _parse_part(text: str) -> ast.AST:
-    start = text.find("lambda")
-    for end in range(len(text), start, -1):
-        try:
-            return ast.parse(text[start:end], mode="eval")
-        except SyntaxError:
-            continue
-    return ast.Module([], [])
-
-
-def _find(tree: ast.AST, code: types.CodeType, first: int) -> FunctionNode | None:
-    wanted = code.co_name
-    found: list[FunctionNode] = []
-    for node in ast.walk(tree):
-        if (
-            wanted == "<lambda>"
-            and isinstance(node, ast.Lambda)
-            and _parameters(node) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        ):
-            found.append(node)
-        elif isinstance(node, ast.FunctionDef) and node.name == wanted:
-            return node
-        elif isinstance(node, ast.AsyncFunctionDef) and node.name == wanted:
-            raise UnsupportedError(f"{code.co_filename}:{first}: {wanted} is a coroutine; @msvm.jit compiles plain functions")
-    if len(found) > 1:
-        raise UnsupportedError(
-            f"{code.co_filename}:{first}: several lambdas with the same parameters in one statement; give the function a name with def"
-        )
-    return found[0] if found else None
-
-
-def _parameters(node: FunctionNode) -> tuple[str, ...]:
-    a = node.args
-    return tuple(x.arg for x in [*a.posonlyargs, *a.args, *a.kwonlyargs])
 
 
 def stored_names(node: Any) -> set[str]:
