@@ -480,9 +480,21 @@ class Header:
                 f"{name} begins as {describe(begin)} and is {describe(end)} after a turn of the loop; give it a value of the "
                 f"same kind before the loop"
             )
-        self.variants[key] = Variant()
+        self.variants[key] = self._variant_of(begin, end)
         self.changed = True
         return None
+
+    def _variant_of(self, begin: Any, end: Any) -> Variant:
+        """With the axes that can be seen to change, which saves a try."""
+        variant = Variant()
+        if isinstance(begin, SymTensor) and isinstance(end, SymTensor):
+            core = current().core
+            _, _, a = core.type(begin.reg)
+            _, _, b = core.type(end.reg)
+            if a is not None and b is not None and len(a) == len(b):
+                variant.axes = {k for k, (x, y) in enumerate(zip(a, b, strict=True)) if x != y}
+            variant.strided = core.is_strided(end.reg)
+        return variant
 
     def _closed_ref(self, key: Key, name: str, begin: Ref, end: Ref) -> str | None:
         first, last = self.start.content(begin), self.end.content(end)

@@ -46,26 +46,35 @@ def source_of(code: types.CodeType) -> Source:
             f"{file}:{code.co_firstlineno}: the source of {code.co_name} isn't available, and @msvm.jit compiles source; put the "
             f"function in a file or a notebook cell"
         )
-    node = _find(_functions_of(text, file), code)
+    node = _find(_functions_of(text, file, code.co_name == "<lambda>"), code)
     if node is None or (_changed_since_start(file) and not _same_code(code, file)):
         raise UnsupportedError(f"{file}:{code.co_firstlineno}: the file has changed since {code.co_name} was loaded; load the module again")
-    return Source(node, file, code.co_name, frozenset(stored_names(node)))
+    return Source(node, file, code.co_name, frozenset((*code.co_varnames, *code.co_cellvars)))
 
 
 @functools.lru_cache(maxsize=64)
-def _functions_of(text: str, file: str) -> dict[tuple[str, int], list[Any]]:
-    """Functions and lambdas by name and first line, as code objects have them."""
+def _functions_of(text: str, file: str, lambdas: bool) -> dict[tuple[str, int], list[Any]]:
+    """Functions, or lambdas, by name and first line, as code objects have them."""
     found: dict[tuple[str, int], list[Any]] = {}
     try:
         tree = ast.parse(text, file)
     except SyntaxError as e:
         raise UnsupportedError(f"{file}:{e.lineno}: the source can't be read: {e.msg}") from None
-    for n in ast.walk(tree):
-        if isinstance(n, ast.Lambda):
-            found.setdefault(("<lambda>", n.lineno), []).append(n)
-        elif isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef):
+    if lambdas:
+        for n in ast.walk(tree):
+            if isinstance(n, ast.Lambda):
+                found.setdefault(("<lambda>", n.lineno), []).append(n)
+        return found
+    stack: list[Any] = [tree]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([n.lineno, *(d.lineno for d in n.decorator_list)])
             found.setdefault((n.name, first), []).append(n)
+        for field_name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            below = getattr(n, field_name, None)
+            if isinstance(below, list):
+                stack.extend(below)
     return found
 
 
