@@ -695,8 +695,8 @@ class Interpreter(Expressions, Calls):
             problem = header.close(self.path())
             if header.changed:
                 self.learnt = True  # on, to learn more: the whole function is made again in any case
-                for path in ends:  # with lists as they will be
-                    path.state.heap.update((n, self.state.heap[n].copy()) for n in header.start.heap if n in self.state.heap)
+                for path in ends:
+                    header.guess_lists(path)
             elif problem:
                 self.node = s
                 self.unsupported(problem)

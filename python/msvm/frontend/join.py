@@ -454,6 +454,14 @@ class Header:
             shared.names_of_keys |= found
             self.changed = True
 
+    def guess_lists(self, path: Path) -> None:
+        """Lists that turned out to grow, on the way on, as they will be in the next try."""
+        for number in path.state.heap:
+            variant = self.variants.get(("heap", number))
+            if variant is not None and not isinstance(path.state.heap[number], SymList):
+                current().core.set_block(path.block)
+                path.state.heap[number] = list_of([], variant.dtype, variant.shape)
+
     def _closed(self, key: Key, name: str, begin: Any, end: Any) -> str | None:
         first = self.members.get(key)
         if first is not None:
