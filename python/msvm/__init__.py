@@ -74,6 +74,14 @@ __all__ = [
     *(t.name for t in DTYPES if t.name not in ("bool", "string")),
 ]
 
+def value_and_grad(*_: object, **__: object) -> object:
+    """Isn't there: programs aren't differentiated. Raises ``UnsupportedError``."""
+    raise UnsupportedError(
+        "value_and_grad: programs aren't differentiated; train elsewhere, export to ONNX, and load that (docs/recipes/from_torch.md)"
+    )
+
+
+grad = value_and_grad
 _LATER = ("vm", "nn", "array_api")
 """What takes time to import waits until it is asked for."""
 _FROM = {

@@ -188,16 +188,16 @@ def enable_bc_trace(on: bool = True) -> None:
         e.set_profiling(bool(on))
 
 
-def bc_trace_to_csv(log: None = None, out: str | os.PathLike[str] | None = None) -> str:
+def bc_trace_to_csv(log: str | None = None, out: str | os.PathLike[str] | None = None) -> str:
     """Write what is known of the programs that live as CSV; returns the path (``msvm_trace_PID.csv`` here unless ``out`` names one).
 
     Columns: program, kind, instruction, mnemonic, operator, kernel, runs, nanoseconds, seconds, region, what, place. A row is an
     instruction with its sums since ``enable_bc_trace(True)``, a region, an event of the JIT, or a record of the slow path. There is no
-    log of single instructions as they ran yet, so ``log`` can only be None.
+    log of single instructions as they ran yet, so ``log`` can only be None or "newest".
     """
     from ._vm.trace import write_csv
 
-    if log is not None:
+    if log not in (None, "newest"):
         raise InputError(f"bc_trace_to_csv: there are no log files to read, found log={log!r}; leave it out")
     try:
         return write_csv(_registry.executables(), out if out is not None else f"msvm_trace_{os.getpid()}.csv")

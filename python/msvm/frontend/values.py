@@ -559,7 +559,7 @@ def constant(array: np.ndarray[Any, Any], dtype: _core.DType | None = None, name
     build = current()
     array = np.ascontiguousarray(array).reshape(np.shape(array))
     if dtype is None:
-        if array.dtype.name not in DTYPE:
+        if array.dtype.name not in DTYPE or array.dtype.kind in "OSU":
             raise InputError(f"an array of dtype {array.dtype} can't be a tensor")
         dtype = DTYPE[array.dtype.name]
     key = (dtype.code, array.shape, array.tobytes()) if array.nbytes <= 256 else id(array)
