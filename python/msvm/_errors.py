@@ -73,7 +73,7 @@ def pending(cls: type[BaseException], args: tuple[object, ...], kwargs: dict[str
     return f"[[python {len(_raised) - 1}]] "
 
 
-class _Pending(Exception):
+class _Pending(Exception):  # noqa: N818 - never raised
     pass
 
 
@@ -96,7 +96,7 @@ def raise_pending(text: str, values: Sequence[Any]) -> None:
 
 def make(code: str, message: str) -> BaseException:
     """The exception for a status of the core."""
-    found = _MARK.search(message)
+    found = None if code == "verification failed" else _MARK.search(message)  # who compiles looks at that himself
     if found and int(found[1]) < len(_raised):
         cls, args = _raised[int(found[1])]
         e = cls(*args)

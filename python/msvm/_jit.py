@@ -7,6 +7,7 @@ import threading
 import types
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from . import _context, _core, _registry
 from ._dispatcher import Dispatcher
-from ._errors import InputError
+from ._errors import InputError, UnsupportedError, VerificationError, make
 from ._mutable import Symbol
 from ._parameters import arguments, parameters_of
 from .frontend.program import sources
@@ -61,8 +62,10 @@ class JitFunction(Dispatcher[P, R]):
             return found if found is not None else self._compile(signature)
 
     def _compile(self, signature: Any) -> _core.Entry:
-        compiled = self._make(signature)
-        executable = self._load(compiled)
+        for k, leaf in zip(signature.kinds, signature.leaves, strict=True):
+            if k[0] == "const" and isinstance(leaf, _CHANGEABLE):
+                raise UnsupportedError(f"{self.__qualname__}: a {type(leaf).__name__} as argument; pass a tuple, a list, or a tensor")
+        compiled, executable = self._program(signature)
         entry = _core.Entry(executable, compiled.captured_inputs + sources(signature.kinds), compiled.guards, compiled.tree)
         entry.info = _Program(executable, signature, compiled)
         for e in self.entries():
@@ -75,11 +78,28 @@ class JitFunction(Dispatcher[P, R]):
                 signature.leaves[k] = _Sizes(leaf)
         return entry
 
-    def _make(self, signature: Any, burn: bool = False) -> Any:
+    def _program(self, signature: Any, burn: bool = False) -> tuple[Any, _core.Executable]:
+        """Makes it again while the verifier finds more that is sure to fail on ways of its own."""
+        from .frontend.refuted import places_of
+
+        refuted: Any = {}
+        while True:
+            compiled = self._make(signature, burn, refuted)
+            try:
+                return compiled, self._load(compiled)
+            except VerificationError as e:
+                found = places_of(str(e))
+                if not found.keys() - refuted.keys():
+                    raise make("", str(e)) if "[[python" in str(e) else e from None
+                refuted = {**refuted, **found}
+
+    def _make(self, signature: Any, burn: bool, refuted: Any) -> Any:
         from .frontend.compile import compile_function
 
         shapes = self._declared.check(signature)
-        return compile_function(self.__msvm_function__, signature.kinds, signature.names, rebuilder(signature), symbols=shapes, burn=burn)
+        return compile_function(
+            self.__msvm_function__, signature.kinds, signature.names, rebuilder(signature), symbols=shapes, burn=burn, refuted=refuted
+        )
 
     def _load(self, compiled: Any) -> _core.Executable:
         options = _context.options_for("jit", self.options)
@@ -131,7 +151,7 @@ class JitFunction(Dispatcher[P, R]):
 
         program = self._programs[0]
         if program.compiled.captured_inputs and constants:
-            Program(self._load(self._make(program.signature, burn=True))).save(path)
+            Program(self._program(program.signature, burn=True)[1]).save(path)
             return
         if program.compiled.captured_inputs:
             names = ", ".join(program.compiled.captured_names)
@@ -188,6 +208,9 @@ class _Program:
         """Whether it was made for a version of a parameter that won't come again."""
         return any(s[0] == "attr" and s[2] == "_version" and s[1]._version != v for s, v in self.compiled.guards)
 
+
+_CHANGEABLE = (set, bytearray, deque)
+"""Arguments that would be constants, and may be changed between calls."""
 
 _functions: weakref.WeakSet[JitFunction[..., Any]] = weakref.WeakSet()
 

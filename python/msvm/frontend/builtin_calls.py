@@ -43,6 +43,7 @@ def _len(it: Any, v: Any) -> Any:
         return content.count
     if isinstance(content, SymList):
         return content.length
+    it.captures.watch(content)
     return len(content)
 
 
@@ -302,7 +303,10 @@ BUILTINS: dict[Any, Any] = {
     slice: lambda it, *a: slice(*a),
     super: _super,
     callable: lambda it, v: callable(v),
-    id: lambda it, v: it.unsupported("id() in a compiled function"),
+    **{
+        f: functools.partial(lambda it, *a, f=None, **k: it.unsupported(f"{f.__name__}() in a compiled function"), f=f)
+        for f in (id, setattr, delattr, next, locals, globals, vars, dir, compile, __import__, breakpoint, hash)
+    },
     open: lambda it, *a, **k: it.unsupported("open() in a compiled function"),
     input: lambda it, *a: it.unsupported("input() in a compiled function"),
     eval: lambda it, *a: it.unsupported("eval() in a compiled function"),

@@ -73,6 +73,8 @@ class Calls(Base):
             handler = None
         if handler is not None:
             return handler(self, *args, **kwargs)
+        if isinstance(function, types.MethodDescriptorType) and args:
+            return self.call(self.attribute(args[0], function.__name__), args[1:], kwargs)
         if isinstance(function, type):
             return self.construct(function, args, kwargs)
         call = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
@@ -105,6 +107,8 @@ class Calls(Base):
         plain = [self.state.plain(a) for a in args]
         named = {k: self.state.plain(v) for k, v in kwargs.items()}
         if module.split(".")[0] == "msvm":
+            if module in _NOT_INSIDE:
+                self.unsupported(f"msvm.{name} in a compiled function; call it outside")
             return self.owned(another(function(*plain, **named), [*plain, *named.values(), getattr(function, "__self__", None)]))
         if _contains_symbolic([plain, named, getattr(function, "__self__", None)]):
             if isinstance(getattr(function, "__self__", None), tuple):
@@ -209,6 +213,7 @@ class Calls(Base):
         return as_tensor(_core.Tensor(data) if isinstance(data, np.ndarray) else data, dtype)
 
 
+_NOT_INSIDE = ("msvm._context", "msvm._program", "msvm.onnx", "msvm.vm", "msvm._jit")
 _PURE = ("numpy", "math", "operator", "functools", "itertools", "builtins", "cmath", "fractions", "decimal", "typing", "_operator")
 
 

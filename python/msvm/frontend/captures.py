@@ -66,7 +66,7 @@ class Captures:
         """The value as the program sees it."""
         if self.burn and isinstance(v, MUTABLE):
             return v.value
-        if self.burn and (isinstance(v, np.ndarray) or isinstance(v, TENSOR)):
+        if self.burn and isinstance(v, (np.ndarray, TENSOR)):
             return as_tensor(v)
         if isinstance(v, MUTABLE):
             return self._mutable(v, source, name)
@@ -80,6 +80,11 @@ class Captures:
         if type(v) in (list, tuple, dict, set):
             return self._container(v, name)
         return CapturedInt(v, name) if self.declared and type(v) is int else v
+
+    def watch(self, v: Any) -> None:
+        """A sequence of cells is looked into: other cells make another program."""
+        if type(v).__module__ == "msvm.nn.container":
+            self.guard(("attr", v, "items"), v.items)
 
     def guard(self, source: Source, expected: Any) -> None:
         if source[0] == "value" or (source[0] == "global" and trusted(source[1].get("__name__"))):

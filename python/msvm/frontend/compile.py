@@ -16,6 +16,7 @@ from .declared import Declared
 from .interpret import Interpreter
 from .join import Dead, Key, Restart, Variant
 from .program import Kind, Results, input_value
+from .refuted import Places
 from .source import source_of
 from .values import SymTensor
 
@@ -44,11 +45,12 @@ def compile_function(
     symbols: Callable[[Build], list[Any]] | None = None,
     declared: Declared | None = None,
     burn: bool = False,
+    refuted: Places | None = None,
 ) -> Compiled:
     """``kinds`` and ``names`` of the leaves of the arguments; ``rebuild`` puts values for the leaves into arguments by parameter.
 
     ``symbols`` gives declared sizes, for each leaf (None: all axes open). ``declared``: a report is wanted.
-    ``burn``: captured tensors are constants.
+    ``burn``: captured tensors are constants. ``refuted``: what the verifier found to fail in an earlier program of the function.
     Raises ``UnsupportedError`` for what can't be compiled, and what Python would raise, with the line.
     """
     captures = Captures(declared, burn)
@@ -58,7 +60,7 @@ def compile_function(
     try:
         for _ in range(TRIES):
             try:
-                return _attempt(function, kinds, names, rebuild, captures, loops, symbols, declared)
+                return _attempt(function, kinds, names, rebuild, captures, loops, symbols, declared, refuted or {})
             except Restart:
                 continue
     finally:
@@ -76,6 +78,7 @@ def _attempt(
     loops: dict[Any, dict[Key, Variant]],
     symbols: Callable[[Build], list[Any]] | None,
     declared: Declared | None,
+    refuted: Places,
 ) -> Compiled:
     build = Build(function.__name__)
     with making(build):
@@ -89,8 +92,9 @@ def _attempt(
         if declared is not None:
             leaves = [v if (own := declared.leaf(k)) is None else own for k, v in enumerate(leaves)]
         it = Interpreter(build, captures, loops)
+        it.refuted = refuted
         it.named_regs = {v.reg for v in [*leaves, *captures.tensors()] if isinstance(v, SymTensor)}
-        it.argument_regs = {v.reg for v in leaves if isinstance(v, SymTensor)}
+        it.argument_regs = {v.reg for v in [*leaves, *captures.tensors()] if isinstance(v, SymTensor)}
         arguments = {k: _argument(it, v) for k, v in rebuild(leaves).items()}
         code = function.__code__
         if code.co_flags & inspect.CO_VARKEYWORDS:

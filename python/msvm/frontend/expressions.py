@@ -13,7 +13,7 @@ import numpy as np
 
 from .base import Base
 from .captures import trusted
-from .join import describe, is_tensor, kind_of
+from .join import PEEL, Restart, Variant, describe, is_tensor, kind_of
 from .lists import SymList
 from .ranges import SymRange, SymSequence
 from .source import Source, stored_names
@@ -105,6 +105,9 @@ class Expressions(Base):
         if v is not frame:
             return self.bound(name, v)
         if name in frame.local_names:
+            if self.open_loops and PEEL not in self.loop_tables[self.open_loops[-1]]:  # perhaps it has a value from the first turn on
+                self.loop_tables[self.open_loops[-1]][PEEL] = Variant()
+                raise Restart
             raise UnboundLocalError(f"{name} has no value yet")
         outer = frame.outer
         while outer is not None:
@@ -208,6 +211,7 @@ class Expressions(Base):
             )
         if isinstance(owner, SymRange):
             return owner.start + index * owner.step
+        self.captures.watch(content)
         v = content[self.state.plain(index)] if not isinstance(content, dict) else content[index]
         return self.made(v) if isinstance(owner, Ref) and isinstance(v, list) and isinstance(index, slice) else v
 
@@ -225,8 +229,8 @@ class Expressions(Base):
         if isinstance(owner, SymTensor):
             if owner.reg in self.argument_regs:
                 self.unsupported(
-                    "an element of an argument is assigned: the caller's tensor would have to change; work on a copy (x = x + "
-                    "0, or msvm.ops.identity(x)) and return it"
+                    "an element of an argument, or of a tensor from outside, is assigned, which would have to change there; work on a copy "
+                    "(x = x + 0, or msvm.ops.identity(x)) and return it"
                 )
             if owner.reg in self.build.listed:
                 self.unsupported("an element of a tensor is assigned that a list which a loop makes holds, too; append a copy (y + 0)")
@@ -329,7 +333,11 @@ class Expressions(Base):
         return result
 
     def compare(self, op: ast.cmpop, a: Any, b: Any) -> Any:
+        if isinstance(a, Text) or isinstance(b, Text):
+            self.unsupported("a comparison of a string that is known only when the program runs")
         if isinstance(op, ast.Is | ast.IsNot):
+            if isinstance(a, SymInt | SymFloat | SymBool) and b is not None:
+                self.unsupported("is, of a number that is known only when the program runs; write ==")
             same = a is b or (isinstance(a, Ref) and isinstance(b, Ref) and a.number == b.number)
             return same == isinstance(op, ast.Is)
         if isinstance(op, ast.In | ast.NotIn):
@@ -365,7 +373,7 @@ class Expressions(Base):
             return self.eval(node.body if condition else node.orelse)
         ends: list[Path] = []
         for path, branch in zip(self.fork(condition), (node.body, node.orelse), strict=True):
-            self.value_on(path, "a conditional expression", lambda: self.eval(branch), ends)  # noqa: B023 - called at once
+            self.value_on(path, "a conditional expression", lambda: self.eval(branch), ends, branch)  # noqa: B023 - called at once
         return self.joined_value("a conditional expression", ends)
 
     def test(self, node: Any) -> Any:
@@ -472,6 +480,7 @@ class Expressions(Base):
             return iter([content[k] for k in range(n)])  # type: ignore[index]
         if isinstance(content, SymList):
             self.unsupported("a list that a loop makes can't be taken apart here; loop over it with a for statement, or stack it")
+        self.captures.watch(content)
         if isinstance(content, Symbolic):
             raise TypeError(f"{describe(content)} is not iterable")
         if type(content).__module__.split(".")[0] not in ("builtins", "numpy", "msvm", "itertools", "collections") and hasattr(

@@ -19,6 +19,7 @@ from .join import PEEL, TRAPS, Dead, Header, Key, Restart, Variant, describe, is
 from .lists import SymList
 from .printing import PendingException, emit_raise
 from .ranges import SymRange, SymSequence
+from .refuted import Places, within
 from .source import Source
 from .state import Path, Ref, State, Unbound
 from .values import Symbolic, SymBool, SymInt, SymTensor, dim_of, integer
@@ -45,6 +46,11 @@ UNSUPPORTED = {
 def not_supported(node: Any, kind: str) -> str:
     what, _, hint = UNSUPPORTED.get(type(node), f"{kind} of the kind {type(node).__name__}").partition("; ")
     return f"{what} isn't supported in a compiled function" + (f"; {hint}" if hint else "")
+
+
+_COMPOUND = (ast.If, ast.For, ast.While)
+_AT_RUN_TIME = (ArithmeticError, LookupError, ValueError, TypeError, NameError, AssertionError)
+"""What a statement raises while it is compiled, and Python would raise when it runs."""
 
 
 class Loop:
@@ -91,6 +97,9 @@ class Interpreter(Expressions, Calls):
         """Depth of branches and loops that are decided when the program runs."""
         self.argument_regs: set[int] = set()
         """Tensors that callers still hold."""
+        self.refuted: Places = {}
+        self.open_loops: list[Key] = []
+        """Those around this place that loop when the program runs."""
         self.learnt = False
         """A loop turned out to change more than was assumed: what is made since then means nothing."""
         self.named_regs: set[int] = set()
@@ -208,9 +217,23 @@ class Interpreter(Expressions, Calls):
                 if handler is None:
                     self.unsupported(not_supported(s, "a statement"))
                 try:
+                    if self.control and not isinstance(s, _COMPOUND):
+                        self.unless_refuted(s)
                     handler(s)
                 except Dead:
                     self.alive = False
+                except _AT_RUN_TIME as e:
+                    if not self.control or isinstance(e, UnsupportedError):
+                        raise
+                    self.core.trap(self.exception_text(e))  # Python minds only where it runs
+                    self.alive = False
+
+    def unless_refuted(self, node: Any) -> None:
+        """Ends this way of the program if the verifier found that the node is sure to fail here."""
+        if self.refuted and (message := within(self.refuted, self.frame.source.file, node)):
+            self.core.trap(message)
+            self.alive = False
+            raise Dead
 
     def do_Pass(self, s: ast.Pass) -> None:
         pass
@@ -378,7 +401,7 @@ class Interpreter(Expressions, Calls):
             if holds is not None:
                 self.enter(holds)
         else:
-            error = AssertionError() if s.msg is None else AssertionError(s.msg.value)  # type: ignore[attr-defined]
+            error = AssertionError() if s.msg is None else AssertionError(s.msg.value)
             self.core.shape_assert(condition.reg, self.exception_text(error))
 
     def exception_text(self, e: BaseException) -> str:
@@ -406,13 +429,19 @@ class Interpreter(Expressions, Calls):
         self.core.branch_if(condition.reg, yes, no)
         return Path(yes, self.state.clone()), Path(no, self.state)
 
-    def value_on(self, path: Path, name: str, evaluate: Callable[[], Any], ends: list[Path]) -> None:
+    def value_on(self, path: Path, name: str, evaluate: Callable[[], Any], ends: list[Path], node: Any = None) -> None:
         """Evaluates on one way of a fork, into a variable."""
         self.enter(path)
         self.control += 1
         site = len(self.site)
         try:
-            self.store_name(name, evaluate())
+            if node is None:
+                self.store_name(name, evaluate())
+            else:
+                self.unless_refuted(node)
+                with self.located(node):
+                    value = evaluate()
+                self.store_name(name, value)
             ends.append(self.path())
         except Dead:
             del self.site[site:]
@@ -632,6 +661,7 @@ class Interpreter(Expressions, Calls):
     ) -> None:
         """The loop itself. ``ends``: where the test fails."""
         header = Header(self.path(), self.loop_tables.setdefault(self.loop_key(s), {}), self.core.new_block())
+        self.open_loops.append(self.loop_key(s))
         self.site.append((s.lineno, s.col_offset))
         self.control += 1
         self.state = header.open()
@@ -670,6 +700,7 @@ class Interpreter(Expressions, Calls):
                 self.unsupported(problem)
         self.control -= 1
         self.site.pop()
+        self.open_loops.pop()
 
 
 def len_of(t: SymTensor) -> Any:

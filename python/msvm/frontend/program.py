@@ -80,6 +80,8 @@ class Results:
             raise UnsupportedError(
                 "a list whose length is known only when the program runs can't be a result; stack it with msvm.ops.stack"
             )
+        if hasattr(v, "why") and hasattr(v, "loop"):
+            raise UnsupportedError(f"a part of the result can't be told: {v.why}; return a value of one kind on every way")
         if isinstance(v, Symbolic):
             raise UnsupportedError(f"a {type(v).__name__} can't be a result")
         if type(v) in (tuple, list):

@@ -51,6 +51,18 @@ class SymBool(Symbolic):
         return logical_or(self, other) if isinstance(other, bool | SymBool) else NotImplemented
 
     __rand__, __ror__ = __and__, __or__
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, SymInt | SymFloat) or (isinstance(other, int | float) and not isinstance(other, bool)):
+            return integer(current().core.select(self.reg, 1, 0)) == other
+        if not isinstance(other, bool | SymBool):
+            return NotImplemented if isinstance(other, Symbolic) else False
+        return logical_or(logical_and(self, other), logical_and(logical_not(self), logical_not(other)))
+
+    def __ne__(self, other: object) -> Any:
+        equal = self == other
+        return equal if equal is NotImplemented else logical_not(equal)
 
 
 def logical_not(a: Any) -> Any:

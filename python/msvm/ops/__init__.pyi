@@ -90,7 +90,12 @@ def argmin(
 def argsort(input: Any, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Positions, as int64, that put the elements along an axis in order. Equal ones keep their order. ONNX ``TopK``."""
 
-def argwhere(input: Any, *, as_tuple: bool = False) -> Tensor: ...
+@overload
+def argwhere(input: Any, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+@overload
+def argwhere(input: Any, *, as_tuple: Literal[False] = False) -> Tensor: ...
+@overload
+def argwhere(input: Any, *, as_tuple: bool = False) -> Any: ...
 def as_array(obj: Any, dtype: Any = None) -> Tensor:
     """A number, nested list, array or tensor as a tensor; cast if ``dtype`` is given."""
 

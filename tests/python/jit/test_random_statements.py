@@ -1,4 +1,4 @@
-"""Random functions of assignments, element assignments, branches, loops and lists, with names that share tensors: compiled, they do what Python does."""
+"""Random statements, with names that share tensors: compiled, they do what Python does."""
 
 import importlib.util
 import random

@@ -2,8 +2,9 @@
 
 from typing import assert_type
 
-import msvm as ms
 import numpy as np
+
+import msvm as ms
 
 x = ms.Tensor(np.ones((3, 4), np.float32))
 i: int = 3
