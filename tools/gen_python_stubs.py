@@ -63,7 +63,7 @@ def shown(default: Any) -> str:
 
 
 def text_of(p: inspect.Parameter) -> str:
-    stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+    stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
     note = "Any" if p.annotation is p.empty else str(p.annotation)
     return f"{stars}{p.name}: {note}" + ("" if p.default is p.empty else f" = {shown(p.default)}")
 
@@ -101,9 +101,9 @@ def qualified(text: str) -> str:
 
 
 def summary(function: Any) -> str | None:
-    lines = inspect.getdoc(function).split("\n")
+    lines = (inspect.getdoc(function) or "").split("\n")
     first = " ".join(lines[: lines.index("")] if "" in lines else lines)
-    return first if len(first) < WIDTH - 20 and "\\" not in first and not first.endswith('"') else None
+    return first if 0 < len(first) < WIDTH - 20 and "\\" not in first and not first.endswith('"') else None
 
 
 def function(name: str, called: Any, result: str, flags: dict[str, str], indent: str = "", method: bool = False) -> str:
@@ -113,7 +113,7 @@ def function(name: str, called: Any, result: str, flags: dict[str, str], indent:
         texts, result = {n: qualified(t) for n, t in texts.items()}, qualified(result)
         texts[parameters[0].name] = "self"
         parameters[0] = parameters[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    doc = summary(called) if inspect.getdoc(called) else None
+    doc = summary(called)
     if not flags:
         return definition(name, listed(parameters, texts), result, indent, doc)
     overloads = []
