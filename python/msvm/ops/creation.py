@@ -10,6 +10,7 @@ import numpy as np
 from .. import _core
 from .._errors import InputError
 from ..frontend import values as v
+from ..frontend.build import current
 from ..frontend.values import F32, F64, I64, SymTensor, as_tensor, emit
 from ._op import op
 from ._promote import as_dtype, promoted, result_dtype, tensor
@@ -97,7 +98,7 @@ def _arange_sizes(start: Any, end: Any, step: Any, dtype: Any) -> Any:
         raise InputError("arange: the step is 0")
     if isinstance(step, int):
         distance, size = (end - start, step) if step > 0 else (start - end, -step)
-        count = v.maximum(-((-distance) // size), 0)
+        count = v.maximum(v.integer(current().core.calc("ceildiv", v.dim_of(distance), v.dim_of(size))), 0)
     else:
         check(step != 0, "arange: the step is 0")
         count = v.maximum(-((start - end) // step), 0)

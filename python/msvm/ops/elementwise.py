@@ -657,9 +657,16 @@ def _shift(name: str, direction: str, what: str) -> Op:
     def body(input: Any, other: Any) -> Any:
         a, b = promoted(input, other)
         _expect_integers(name, a, b)
-        return emit("BitShift", [a, b], direction=direction)
+        bits = a.dtype.itemsize * 8
+        if isinstance(other, int) and 0 <= other < bits:
+            return emit("BitShift", [a, b], direction=direction)
+        moved = emit("BitShift", [a, emit("Min", [b, tensor(bits - 1, b.dtype)])], direction=direction)
+        if direction == "RIGHT" and a.dtype.kind == "i":
+            return moved
+        return emit("Where", [emit("Less", [b, tensor(bits, b.dtype)]), moved, tensor(0, a.dtype)])
 
-    return _make(name, body, f"{what}\n\n    Two integer operands that broadcast. ONNX ``BitShift``.")
+    more = "By as many bits as the dtype has, or more, all leave. Errors: negative shifts, when it runs."
+    return _make(name, body, f"{what} {more}\n\n    Two integer operands that broadcast. ONNX ``BitShift``.")
 
 
 bitwise_left_shift = _shift("bitwise_left_shift", "LEFT", "The bits moved up; what leaves the dtype is lost.")

@@ -229,6 +229,10 @@ def test_shifts():
         x, y = array((2, 5), dtype, -100, 100), array((5,), dtype, 0, 5, seed=1)
         assert_same(ops.bitwise_left_shift(x, y), np.left_shift(x, y))
         assert_same(ops.bitwise_right_shift(x, y), np.right_shift(x, y))
+        far = np.array([0, 7, 8, 31, 100], dtype)
+        assert_same(ops.bitwise_left_shift(x, far), np.left_shift(x, far))
+        assert_same(ops.bitwise_right_shift(x, far), np.right_shift(x, far))
+        assert_same(ops.bitwise_left_shift(x, 70), np.zeros_like(x))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])

@@ -56,6 +56,12 @@ def indexed(draw):
     return x, index[0] if len(index) == 1 and draw(st.booleans()) else index
 
 
+def odd_mask(x, index):
+    """A mask of another size than its axis: an error here, but numpy lets it pass where nothing is left to select from."""
+    masks = [p for p in (index if isinstance(index, tuple) else (index,)) if isinstance(p, np.ndarray) and p.dtype == bool]
+    return x.size == 0 and any(m.size == 0 for m in masks)
+
+
 @given(indexed())
 @THOROUGH
 def test_getitem(case):
@@ -66,7 +72,7 @@ def test_getitem(case):
         with pytest.raises((IndexError, msvm.Error)):
             ops.getitem(x, index)
         return
-    if want.ndim > 8:
+    if want.ndim > 8 or odd_mask(x, index):
         return
     assert_same(ops.getitem(x, index), want, what=repr(index))
 
@@ -79,7 +85,7 @@ def test_setitem(case, data):
         region = x[index]
     except IndexError:
         return
-    if region.ndim > 7:
+    if region.ndim > 7 or odd_mask(x, index):
         return
     kept = list(region.shape[data.draw(st.integers(0, region.ndim)) :])
     shape = [d if data.draw(st.booleans()) else 1 for d in kept]
