@@ -169,14 +169,12 @@ class TensorMethods:
         """How often each value 0, 1, ... occurs in a vector of integers that aren't negative, or the sum of its weights."""
     def bitwise_and(self, other: Any) -> Tensor:
         """Bits that are set in both. Of bools, logical and."""
-    def bitwise_left_shift(self, other: Any) -> Tensor:
-        """The bits moved up; what leaves the dtype is lost."""
+    def bitwise_left_shift(self, other: Any) -> Tensor: ...
     def bitwise_not(self) -> Tensor:
         """All bits turned; of bools the other one. Integers or bools of any shape. ONNX ``BitwiseNot``."""
     def bitwise_or(self, other: Any) -> Tensor:
         """Bits that are set in one or both. Of bools, logical or."""
-    def bitwise_right_shift(self, other: Any) -> Tensor:
-        """The bits moved down; arithmetic for signed dtypes."""
+    def bitwise_right_shift(self, other: Any) -> Tensor: ...
     def bitwise_xor(self, other: Any) -> Tensor:
         """Bits that are set in exactly one. Of bools, logical xor."""
     def bmm(self, mat2: Any) -> Tensor:

@@ -229,18 +229,14 @@ def bit_cast(input: Any, dtype: Any) -> Tensor:
 def bitwise_and(input: Any, other: Any) -> Tensor:
     """Bits that are set in both. Of bools, logical and."""
 
-def bitwise_left_shift(input: Any, other: Any) -> Tensor:
-    """The bits moved up; what leaves the dtype is lost."""
-
+def bitwise_left_shift(input: Any, other: Any) -> Tensor: ...
 def bitwise_not(input: Any) -> Tensor:
     """All bits turned; of bools the other one. Integers or bools of any shape. ONNX ``BitwiseNot``."""
 
 def bitwise_or(input: Any, other: Any) -> Tensor:
     """Bits that are set in one or both. Of bools, logical or."""
 
-def bitwise_right_shift(input: Any, other: Any) -> Tensor:
-    """The bits moved down; arithmetic for signed dtypes."""
-
+def bitwise_right_shift(input: Any, other: Any) -> Tensor: ...
 def bitwise_xor(input: Any, other: Any) -> Tensor:
     """Bits that are set in exactly one. Of bools, logical xor."""
 
