@@ -18,6 +18,7 @@ WRONG = {
     'f("a", 3)': "arg-type",
     "f(x, sclae=2.0)": "call-arg",
     "f(x).foo": "attr-defined",
+    "net(x, x)": "call-arg",
     "ms.typo": "attr-defined",
     "ms.ops.reluu": "attr-defined",
     "ms.nn.Denes": "attr-defined",

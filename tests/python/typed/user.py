@@ -34,7 +34,8 @@ assert_type(ms.ops.split(x, 2), tuple[ms.Tensor, ...])
 assert_type(ms.ops.max_pool2d(x, 2), ms.Tensor)
 assert_type(ms.ops.max_pool2d(x, 2, return_indices=True), tuple[ms.Tensor, ms.Tensor])
 y = ms.ops.Concat(axis=1)((x, x))
-z: ms.Tensor = ms.nn.Dense(3, 4)(x)
+assert_type(ms.nn.Dense(3, 4)(x), ms.Tensor)
+assert_type(ms.nn.LSTM(3, 4)(x), tuple[ms.Tensor, tuple[ms.Tensor, ms.Tensor]])
 assert_type(ms.float32, ms.DType)
 assert_type(ms.bool_, ms.DType)
 assert_type(x.dtype, ms.DType)
@@ -72,15 +73,14 @@ class Net(ms.nn.Cell):
 
     @ms.jit
     def construct(self, x: ms.Tensor) -> ms.Tensor:
-        y: ms.Tensor = self.dense(x)
-        return y.relu()
+        return self.dense(x).relu()
 
 
 net = Net()
 assert_type(net.construct(x), ms.Tensor)
-net(x)
+assert_type(net(x), ms.Tensor)
 whole = ms.jit(net)
-whole(x)
+assert_type(whole(x), ms.Tensor)
 h = ms.jit(lambda a: a + 1)
 ms.vm.jit_info(f)
 rate: float = ms.vm.get_jit_hit_rate(f)
