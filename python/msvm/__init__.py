@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     from .nn import Parameter, ParameterTuple, load_checkpoint, load_param_into_net, save_checkpoint
     from .ops import set_seed
 
+    bfloat16: DType
+    float16: DType
+    float32: DType
+    float64: DType
+    int8: DType
+    int16: DType
+    int32: DType
+    int64: DType
+    uint8: DType
+    uint16: DType
+    uint32: DType
+    uint64: DType
+
 install(Tensor)
 install(SymTensor)
 bool_ = next(t for t in DTYPES if t.name == "bool")
@@ -94,10 +107,11 @@ _FROM = {
 }
 """Names that MindSpore has at the top, and where they are here."""
 
+if not TYPE_CHECKING:  # checkers know the names from above
 
-def __getattr__(name: str) -> object:
-    if name in _LATER:
-        return importlib.import_module(f".{name}", __name__)
-    if name in _FROM:
-        return getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        if name in _LATER:
+            return importlib.import_module(f".{name}", __name__)
+        if name in _FROM:
+            return getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,11 +9,12 @@ import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
 from . import _context, _core, _registry
+from ._dispatcher import Dispatcher
 from ._errors import InputError, UnsupportedError, VerificationError, make
 from ._mutable import Symbol
 from ._parameters import arguments, parameters_of
@@ -25,7 +26,12 @@ BURN_LIMIT = 8
 """Values of one plain int that get programs of their own; then it becomes an input."""
 
 
-class JitFunction(_core.Dispatcher):
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R", covariant=True)
+R_ = TypeVar("R_")
+
+class JitFunction(Dispatcher[P, R]):
     """A function that runs as a program. Call it as the function it was made of; it may be called from many threads at once."""
 
     def __init__(self, function: types.FunctionType, options: dict[str, Any]) -> None:
@@ -206,7 +212,7 @@ class _Program:
 _CHANGEABLE = (set, bytearray, deque)
 """Arguments that would be constants, and may be changed between calls."""
 
-_functions: weakref.WeakSet[JitFunction] = weakref.WeakSet()
+_functions: weakref.WeakSet[JitFunction[..., Any]] = weakref.WeakSet()
 
 
 def _follow_mode() -> None:
@@ -306,6 +312,14 @@ def stand_in(v: Any, declared: dict[int, Any]) -> Any:
     return v
 
 
+class _Decorator(Protocol):
+    def __call__(self, function: Callable[Q, R_], /) -> JitFunction[Q, R_]: ...
+
+
+@overload
+def jit(function: Callable[Q, R_], /, **options: Any) -> JitFunction[Q, R_]: ...
+@overload
+def jit(function: None = None, /, **options: Any) -> _Decorator: ...
 def jit(function: Any = None, /, **options: Any) -> Any:
     """Compile a function from its source to bytecode, and run that. A decorator, with or without options.
 

@@ -182,7 +182,8 @@ def _getitem(self: Any, index: Any) -> Any:
 
 def _item(self: Any, *index: Any) -> Any:
     """One element as a number of the program."""
-    return read(ops.getitem(self, index)) if index else read(ops.reshape(self, ()))
+    element: Any = ops.getitem(self, index) if index else ops.reshape(self, ())
+    return read(element)
 
 
 def _namespace(self: Any, /, *, api_version: str | None = None) -> Any:

@@ -67,13 +67,14 @@ def test_the_stub_names_what_is_there():
     def public(names) -> set[str]:
         return {n for n in names if not n.startswith("_")}
 
-    stub = ast.parse((PAGE.parents[1] / "python/msvm/_core.pyi").read_text())
+    stub, of_tensors = (ast.parse((PAGE.parents[1] / "python/msvm" / n).read_text()) for n in ("_core.pyi", "_tensor.pyi"))
     functions = {d.name for d in stub.body if isinstance(d, ast.FunctionDef)}
     classes = {
         d.name: {f.name if isinstance(f, ast.FunctionDef) else f.target.id for f in d.body if hasattr(f, "name") or hasattr(f, "target")}
         for d in stub.body
         if isinstance(d, ast.ClassDef)
     }
+    classes["Tensor"] |= {f.name for c in of_tensors.body if isinstance(c, ast.ClassDef) for f in c.body}
     data = {d.target.id for d in stub.body if isinstance(d, ast.AnnAssign)}
     assert functions | set(classes) | public(data) == public(vars(_core))
     for name, methods in classes.items():

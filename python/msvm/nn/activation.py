@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import ops
+from .._core import Tensor
 from .cell import Cell
 from .initializer import initializer
 from .parameter import Parameter
@@ -13,12 +15,12 @@ from .parameter import Parameter
 class _Activation(Cell):
     """A function of ``msvm.ops`` with fixed arguments behind the tensor."""
 
-    def __init__(self, function: Any, *arguments: Any) -> None:
+    def __init__(self, function: Callable[..., Tensor], *arguments: Any) -> None:
         super().__init__()
         self.function = function
         self.arguments = arguments
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """A tensor of the same shape."""
         return self.function(x, *self.arguments)
 
@@ -136,7 +138,7 @@ class PReLU(Cell):
         super().__init__()
         self.weight = Parameter(initializer(w, (channel,)))
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """A tensor of the same shape."""
         return ops.prelu(x, self.weight)
 

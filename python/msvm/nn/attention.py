@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import ops
+from .._core import Tensor
 from .._errors import InputError
 from .basic import Dense
 from .cell import Cell
@@ -67,7 +68,7 @@ class MultiheadAttention(Cell):
         need_weights: bool = True,
         attn_mask: Any = None,
         average_attn_weights: bool = True,
-    ) -> Any:
+    ) -> tuple[Tensor, Tensor | None]:
         """(output, weights [batch, length, key length], or None without ``need_weights``).
 
         Masks: bools where true hides a key, or floats to add. ``attn_mask`` [length, key length] or [batch * heads, ...],

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import ops
+from .._core import Tensor
 from .._errors import InputError, UnsupportedError
 from . import activation
 from .cell import Cell
@@ -36,7 +37,7 @@ class Dense(Cell):
         self.bias = Parameter(initializer(bias_init or Uniform(bound), (out_channels,), dtype)) if has_bias else None
         self.activation = get_activation(activation)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[..., in_channels] -> [..., out_channels]."""
         y = ops.dense(x, self.weight, self.bias)
         if self.activation is not None:
@@ -83,7 +84,7 @@ class Embedding(Cell):
             table = ops.setitem(table, padding_idx, 0)
         self.embedding_table = Parameter(table)
 
-    def construct(self, ids: Any) -> Any:
+    def construct(self, ids: Any) -> Tensor:
         """Integers [...] -> [..., embedding_size]."""
         return ops.gather(self.embedding_table, ids, 0)
 
@@ -101,7 +102,7 @@ class Dropout(Cell):
         if not 0 <= self.p < 1:
             raise InputError(f"Dropout: p is {self.p}; expected 0 <= p < 1")
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Tensor:
         """The tensor. Errors: UnsupportedError in training."""
         if self.training:
             raise UnsupportedError("Dropout: training isn't there; call set_train(False) on the network")
@@ -115,7 +116,7 @@ class Dropout(Cell):
 class Identity(Cell):
     """The tensor itself."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Tensor:
         """The tensor."""
         return x
 
@@ -127,7 +128,7 @@ class Flatten(Cell):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, ...] -> [N, product], by default."""
         return ops.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)
 
@@ -147,7 +148,7 @@ class Upsample(Cell):
         self.size, self.scale_factor, self.mode = size, scale_factor, mode
         self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, ...] at other spatial sizes."""
         return ops.interpolate(x, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor)
 
@@ -159,7 +160,7 @@ class PixelShuffle(Cell):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """``ops.pixel_shuffle``."""
         return ops.pixel_shuffle(x, self.upscale_factor)
 
@@ -171,7 +172,7 @@ class PixelUnshuffle(Cell):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """``ops.pixel_unshuffle``."""
         return ops.pixel_unshuffle(x, self.downscale_factor)
 
@@ -187,6 +188,6 @@ class Pad(Cell):
         self.padding = tuple(amount for pair in reversed(paddings) for amount in pair)
         self.mode = modes[mode]
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """``ops.pad``."""
         return ops.pad(x, self.padding, self.mode)

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from .._errors import InputError
 from .parameter import Parameter, ParameterTuple
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class _Constructs(Protocol[P, R]):
+    def construct(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
 
 class Cell:
@@ -21,7 +28,7 @@ class Cell:
         self.auto_prefix = auto_prefix
         self.training = False
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: _Constructs[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs ``construct``."""
         return self.construct(*args, **kwargs)
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import ops
+from .._core import Tensor
 from .._errors import InputError
 from ..ops._shape import pair
 from .cell import Cell
@@ -66,7 +67,7 @@ class Conv1d(_Conv):
 
     axes = 1
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, in, L] -> [N, out, L']."""
         return ops.conv1d(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group)
 
@@ -76,7 +77,7 @@ class Conv2d(_Conv):
 
     axes = 2
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, in, H, W] -> [N, out, H', W']."""
         return ops.conv2d(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group)
 
@@ -86,7 +87,7 @@ class Conv3d(_Conv):
 
     axes = 3
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, in, D, H, W] -> [N, out, D', H', W']."""
         return ops.conv3d(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group)
 
@@ -121,7 +122,7 @@ class Conv1dTranspose(_Transposed):
 
     axes = 1
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, in, L] -> [N, out, L']."""
         return ops.conv_transpose1d(
             x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.output_padding, self.group, self.dilation
@@ -133,7 +134,7 @@ class Conv2dTranspose(_Transposed):
 
     axes = 2
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, in, H, W] -> [N, out, H', W']."""
         return ops.conv_transpose2d(
             x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.output_padding, self.group, self.dilation
@@ -145,7 +146,7 @@ class Conv3dTranspose(_Transposed):
 
     axes = 3
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, in, D, H, W] -> [N, out, D', H', W']."""
         return ops.conv_transpose3d(
             x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.output_padding, self.group, self.dilation

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops
+from .._core import Tensor
 from .._errors import InputError, UnsupportedError
 from .cell import Cell
 from .initializer import initializer
@@ -43,7 +44,7 @@ class _BatchNorm(Cell):
         self.moving_mean = Parameter(initializer(moving_mean_init, size, dtype), requires_grad=False)
         self.moving_variance = Parameter(initializer(moving_var_init, size, dtype), requires_grad=False)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """A tensor of the same shape. Errors: UnsupportedError in training; InputError for another rank."""
         if self.training or self.use_batch_statistics:
             raise UnsupportedError("BatchNorm: statistics of the batch aren't taken; call set_train(False) on the network")
@@ -98,7 +99,7 @@ class LayerNorm(Cell):
         self.gamma = Parameter(initializer(gamma_init, shape, dtype))
         self.beta = Parameter(initializer(beta_init, shape, dtype))
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """A tensor of the same shape."""
         return ops.layer_norm(x, self.normalized_shape, self.gamma, self.beta, self.epsilon)
 
@@ -116,7 +117,7 @@ class RMSNorm(Cell):
         self.normalized_shape, self.epsilon = shape, epsilon
         self.gamma = Parameter(initializer(gamma_init, shape, dtype))
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """A tensor of the same shape."""
         return ops.rms_norm(x, self.gamma, self.epsilon)
 
@@ -145,7 +146,7 @@ class GroupNorm(Cell):
         self.gamma = Parameter(initializer(gamma_init, (num_channels,), dtype), requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, (num_channels,), dtype), requires_grad=affine)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """A tensor of the same shape."""
         return ops.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 
@@ -172,7 +173,7 @@ class _InstanceNorm(Cell):
         self.gamma = Parameter(initializer(gamma_init, (num_features,), dtype), requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, (num_features,), dtype), requires_grad=affine)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """A tensor of the same shape."""
         return ops.instance_norm(x, self.gamma, self.beta, self.eps)
 

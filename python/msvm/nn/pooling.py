@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops
+from .._core import Tensor
 from .cell import Cell
 
 
@@ -87,7 +88,7 @@ class _AvgPool(Cell):
 class AvgPool1d(_AvgPool):
     """``ops.avg_pool1d`` over [N, C, L]."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, L] -> [N, C, L']."""
         return ops.avg_pool1d(
             x,
@@ -104,7 +105,7 @@ class AvgPool1d(_AvgPool):
 class AvgPool2d(_AvgPool):
     """``ops.avg_pool2d`` over [N, C, H, W]."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, H, W] -> [N, C, H', W']."""
         return ops.avg_pool2d(
             x,
@@ -121,7 +122,7 @@ class AvgPool2d(_AvgPool):
 class AvgPool3d(_AvgPool):
     """``ops.avg_pool3d`` over [N, C, D, H, W]."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, D, H, W] -> [N, C, D', H', W']."""
         return ops.avg_pool3d(
             x,
@@ -150,7 +151,7 @@ class _Adaptive(Cell):
 class AdaptiveAvgPool1d(_Adaptive):
     """``ops.adaptive_avg_pool1d`` over [N, C, L]."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, L] -> [N, C, output_size]."""
         return ops.adaptive_avg_pool1d(x, self.output_size)
 
@@ -158,7 +159,7 @@ class AdaptiveAvgPool1d(_Adaptive):
 class AdaptiveAvgPool2d(_Adaptive):
     """``ops.adaptive_avg_pool2d`` over [N, C, H, W]."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, H, W] -> [N, C, *output_size]."""
         return ops.adaptive_avg_pool2d(x, self.output_size)
 
@@ -166,7 +167,7 @@ class AdaptiveAvgPool2d(_Adaptive):
 class AdaptiveAvgPool3d(_Adaptive):
     """``ops.adaptive_avg_pool3d`` over [N, C, D, H, W]."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, D, H, W] -> [N, C, *output_size]."""
         return ops.adaptive_avg_pool3d(x, self.output_size)
 
@@ -174,7 +175,7 @@ class AdaptiveAvgPool3d(_Adaptive):
 class AdaptiveMaxPool1d(_Adaptive):
     """``ops.adaptive_max_pool1d`` over [N, C, L]."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, L] -> [N, C, output_size]."""
         return ops.adaptive_max_pool1d(x, self.output_size)
 
@@ -182,6 +183,6 @@ class AdaptiveMaxPool1d(_Adaptive):
 class AdaptiveMaxPool2d(_Adaptive):
     """``ops.adaptive_max_pool2d`` over [N, C, H, W]."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Any) -> Tensor:
         """[N, C, H, W] -> [N, C, *output_size]."""
         return ops.adaptive_max_pool2d(x, self.output_size)

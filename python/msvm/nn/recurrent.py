@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import ops
+from .._core import Tensor
 from .._errors import InputError
 from .cell import Cell
 from .initializer import Uniform, initializer
@@ -84,7 +85,7 @@ class LSTM(_Recurrent):
 
     gates = 4
 
-    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(output, (h, c)) of the last layer, and of all layers."""
         h0, c0 = (None, None) if hx is None else hx
         hs = []
@@ -103,7 +104,7 @@ class GRU(_Recurrent):
 
     gates = 3
 
-    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> tuple[Tensor, Tensor]:
         """(output, h) of the last layer, and of all layers."""
         hs = []
         for k in range(self.num_layers):
@@ -122,7 +123,7 @@ class RNN(_Recurrent):
             raise InputError(f"RNN: nonlinearity is 'tanh' or 'relu', found {nonlinearity!r}")
         self.nonlinearity = nonlinearity
 
-    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> tuple[Tensor, Tensor]:
         """(output, h) of the last layer, and of all layers."""
         hs = []
         for k in range(self.num_layers):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from .. import _context, _core
+from .._dispatcher import Dispatcher
 from .._errors import UnsupportedError
 from .._parameters import arguments, parameters_of
 from ..frontend.build import Build, making
@@ -23,7 +24,7 @@ MAX_PROGRAMS = 256
 """Of one operator; the one used least recently goes."""
 
 
-class Op(_core.Dispatcher):
+class Op(Dispatcher[..., Any]):
     """An operator. ``body``: the function over symbolic values. ``sizes``: parameters whose plain ints don't make new programs."""
 
     def __init__(self, body: Callable[..., Any], sizes: Sequence[str], static: Sequence[str]) -> None:

@@ -123,6 +123,14 @@ def _arg_with_value(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _arg(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(x: Any, axis: Any = -1, output_type: Any = None) -> Any:
+        at = function(x, axis)
+        return at if output_type is None else e.cast(at, output_type)
+
+    return call
+
+
 def _pad(x: Any, paddings: Any) -> Any:
     return m.pad(x, tuple(amount for pair in reversed(paddings) for amount in pair))
 
@@ -267,8 +275,8 @@ _TABLE: dict[str, tuple[Callable[..., Any], dict[str, str | None] | str]] = {
     "SoftShrink": (a.softshrink, "lambd"),
     "ArgMaxWithValue": (_arg_with_value(r.max), "axis keep_dims"),
     "ArgMinWithValue": (_arg_with_value(r.min), "axis keep_dims"),
-    "Argmax": (r.argmax, "axis"),
-    "Argmin": (r.argmin, "axis"),
+    "Argmax": (_arg(r.argmax), "axis output_type"),
+    "Argmin": (_arg(r.argmin), "axis output_type"),
     "ReduceAll": (_reduction(r.all), "keep_dims"),
     "ReduceAny": (_reduction(r.any), "keep_dims"),
     "ReduceMax": (_reduction(r.amax), "keep_dims"),
