@@ -246,7 +246,7 @@ class _Declared:
 
     def __init__(self, function: Any, given: Any) -> None:
         self.name = function.__qualname__
-        if given is not None and not isinstance(given, tuple | list):
+        if given is not None and not isinstance(given, (tuple, list)):
             given = (given,)
         self.given = given
         for k, t in enumerate(given or ()):
@@ -333,7 +333,7 @@ def jit(function: Any = None, /, **options: Any) -> Any:
         return functools.partial(jit, **options)
     if isinstance(function, JitFunction):
         return JitFunction(function.__msvm_function__, {**function.options, **options})
-    if isinstance(function, staticmethod | classmethod):
+    if isinstance(function, (staticmethod, classmethod)):
         return type(function)(jit(function.__func__, **options))
     if isinstance(function, types.MethodType):
         return types.MethodType(jit(function.__func__, **options), function.__self__)

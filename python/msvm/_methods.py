@@ -124,7 +124,7 @@ def _astype(self: Any, dtype: Any, copy: bool = True) -> Any:
 
 def _to_dtype(self: Any, dtype: Any) -> Any:
     """The tensor cast to a dtype; a tensor stands for its own."""
-    return ops.cast(self, dtype.dtype if isinstance(dtype, _core.Tensor | SymTensor) else dtype)
+    return ops.cast(self, dtype.dtype if isinstance(dtype, (_core.Tensor, SymTensor)) else dtype)
 
 
 def _where(self: Any, condition: Any, other: Any) -> Any:

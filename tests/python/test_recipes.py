@@ -6,7 +6,7 @@ from pathlib import Path
 
 import page_models
 import pytest
-from pages import DOCS, run_page, shown
+from doc_pages import DOCS, run_page, shown
 
 import msvm as ms
 

@@ -48,7 +48,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
 
 
 def _dtype_of(x: Any) -> Any:
-    return x.dtype if isinstance(x, _core.Tensor | SymTensor | np.ndarray) else x
+    return x.dtype if isinstance(x, (_core.Tensor, SymTensor, np.ndarray)) else x
 
 
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
@@ -64,7 +64,7 @@ def result_type(*arrays_and_dtypes: Any) -> _core.DType:
     """The dtype in which tensors, dtypes and Python numbers meet."""
     values = []
     for x in arrays_and_dtypes:
-        if isinstance(x, _core.DType | str | type | np.dtype):
+        if isinstance(x, (_core.DType, str, type, np.dtype)):
             values.append(np.empty(0, as_dtype(x).numpy))
         elif isinstance(x, _core.Tensor):
             values.append(np.empty(0, x.dtype.numpy))

@@ -22,11 +22,11 @@ def _device(device: Any) -> None:
 
 
 def _shape(shape: Any) -> tuple[Any, ...]:
-    return tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
 
 
 def _is_tensor(x: Any) -> builtins.bool:
-    return isinstance(x, _core.Tensor | SymTensor)
+    return isinstance(x, (_core.Tensor, SymTensor))
 
 
 # --- creation ------------------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def _range(it: Any, *bounds: Any) -> Any:
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if any(isinstance(b, SymFloat) for b in (start, stop, step)):
         raise TypeError("'float' object cannot be interpreted as an integer")
-    if any(isinstance(b, SymInt | SymBool) for b in (start, stop, step)):
+    if any(isinstance(b, (SymInt, SymBool)) for b in (start, stop, step)):
         return SymRange(start, stop, step)
     return range(start, stop, step)
 
@@ -132,7 +132,7 @@ def _isinstance(it: Any, v: Any, classes: Any) -> bool:
             return True
         if type(v) in stands_for and issubclass(stands_for[type(v)], c):
             return True
-        if not isinstance(v, Symbolic | Ref) and isinstance(v, c):
+        if not isinstance(v, (Symbolic, Ref)) and isinstance(v, c):
             return True
     return False
 
@@ -449,7 +449,7 @@ def _string_method(it: Any, content: Any, name: str, args: list[Any], kwargs: di
     from .expressions import Text
 
     plain = [_plain(it, a) for a in args]
-    if isinstance(content, Text) or any(isinstance(a, Symbolic | Text) for a in [*plain, *kwargs.values()]):
+    if isinstance(content, Text) or any(isinstance(a, (Symbolic, Text)) for a in [*plain, *kwargs.values()]):
         if name == "format":
             it.unsupported("str.format of values that are known only when the program runs; use an f-string")
         it.unsupported(f"the method {name} of a string that is known only when the program runs")

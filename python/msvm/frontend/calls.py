@@ -124,7 +124,7 @@ class Calls(Base):
                 f"{module}.{name}: it would be called once, while the program is made, and not at each call; call it outside "
                 f"and pass the result"
             )
-        if module.split(".")[0] not in _PURE and not isinstance(function, types.BuiltinFunctionType | types.BuiltinMethodType | np.ufunc):
+        if module.split(".")[0] not in _PURE and not isinstance(function, (types.BuiltinFunctionType, types.BuiltinMethodType, np.ufunc)):
             self.unsupported(f"a call of {module}.{name}, which can't be compiled")
         return self.owned(function(*plain, **named))
 
@@ -229,13 +229,13 @@ def _is_operator(name: str) -> bool:
 
 
 def _contains_symbolic(v: Any) -> bool:
-    if isinstance(v, Symbolic | Closure | Ref):
+    if isinstance(v, (Symbolic, Closure, Ref)):
         return True
     if isinstance(v, dict):
         return any(map(_contains_symbolic, v.values()))
     if isinstance(v, slice):
         return _contains_symbolic([v.start, v.stop, v.step])
-    return isinstance(v, tuple | list | set) and any(map(_contains_symbolic, v))
+    return isinstance(v, (tuple, list, set)) and any(map(_contains_symbolic, v))
 
 
 def _is_keywords(function: Any, name: str) -> bool:

@@ -149,16 +149,16 @@ class Expressions(Base):
         return self.attribute(self.eval(node.value), node.attr)
 
     def attribute(self, owner: Any, name: str) -> Any:
-        if isinstance(owner, Ref | list | dict | set | str | Text):
+        if isinstance(owner, (Ref, list, dict, set, str, Text)):
             return BoundMethod(owner, name)
         if isinstance(owner, Symbolic):
-            if isinstance(owner, SymInt | SymFloat | SymBool):
+            if isinstance(owner, (SymInt, SymFloat, SymBool)):
                 return self.number_attribute(owner, name)
             try:
                 return getattr(owner, name)
             except AttributeError:
                 raise AttributeError(f"a tensor has no attribute '{name}'") from None
-        if isinstance(owner, Closure | BoundMethod):
+        if isinstance(owner, (Closure, BoundMethod)):
             raise AttributeError(f"'function' object has no attribute '{name}'")
         if isinstance(owner, types.ModuleType):
             v = getattr(owner, name)
@@ -171,7 +171,7 @@ class Expressions(Base):
         if isinstance(static, property) and not trusted(type(owner).__module__):
             return self.call(static.fget, [owner], {})
         v = getattr(owner, name)
-        if isinstance(v, types.MethodType | types.BuiltinMethodType) or isinstance(owner, int | float | tuple | np.ndarray | slice | range):
+        if isinstance(v, (types.MethodType, types.BuiltinMethodType)) or isinstance(owner, (int, float, tuple, np.ndarray, slice, range)):
             return v
         return self.captures.take(v, ("attr", owner, name), name)
 
@@ -193,13 +193,13 @@ class Expressions(Base):
         if isinstance(content, Unbound):
             self.unsupported(content.why)
         if isinstance(content, SymList):
-            if not isinstance(index, int | SymInt):
+            if not isinstance(index, (int, SymInt)):
                 self.unsupported("a slice of a list that a loop makes; stack it with msvm.ops.stack and slice that")
             return content.get(index)
         if isinstance(index, SymInt) or (
             isinstance(index, slice) and any(isinstance(x, Symbolic) for x in (index.start, index.stop, index.step))
         ):
-            if isinstance(content, list | tuple) and isinstance(index, SymInt):
+            if isinstance(content, (list, tuple)) and isinstance(index, SymInt):
                 return self.choose(list(content), index)
             if is_tensor(content):
                 from .values import as_tensor
@@ -335,16 +335,16 @@ class Expressions(Base):
     def compare(self, op: ast.cmpop, a: Any, b: Any) -> Any:
         if isinstance(a, Text) or isinstance(b, Text):
             self.unsupported("a comparison of a string that is known only when the program runs")
-        if isinstance(op, ast.Is | ast.IsNot):
-            if isinstance(a, SymInt | SymFloat | SymBool) and b is not None:
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            if isinstance(a, (SymInt, SymFloat, SymBool)) and b is not None:
                 self.unsupported("is, of a number that is known only when the program runs; write ==")
             same = a is b or (isinstance(a, Ref) and isinstance(b, Ref) and a.number == b.number)
             return same == isinstance(op, ast.Is)
-        if isinstance(op, ast.In | ast.NotIn):
+        if isinstance(op, (ast.In, ast.NotIn)):
             found = self.contains(a, b)
             return found if isinstance(op, ast.In) else logical_not(found)
         x, y = self.state.plain(a), self.state.plain(b)
-        if isinstance(x, tuple | list) and type(x) is type(y) and isinstance(op, ast.Eq | ast.NotEq) and _any_symbolic(x, y):
+        if isinstance(x, (tuple, list)) and type(x) is type(y) and isinstance(op, (ast.Eq, ast.NotEq)) and _any_symbolic(x, y):
             equal = self.equal_items(x, y)
             return equal if isinstance(op, ast.Eq) else logical_not(equal)
         return _COMPARE[type(op)](x, y)
@@ -354,7 +354,7 @@ class Expressions(Base):
             return False
         result: Any = True
         for p, q in zip(x, y, strict=True):
-            one = self.equal_items(p, q) if isinstance(p, tuple | list) and type(p) is type(q) else self.truth(p == q)
+            one = self.equal_items(p, q) if isinstance(p, (tuple, list)) and type(p) is type(q) else self.truth(p == q)
             result = logical_and(result, one)
         return result
 
@@ -386,7 +386,7 @@ class Expressions(Base):
 
     def truth(self, v: Any) -> Any:
         """bool or SymBool: what ``if`` asks."""
-        if isinstance(v, bool | SymBool):
+        if isinstance(v, (bool, SymBool)):
             return v
         if isinstance(v, SymInt):
             return v != 0
@@ -418,7 +418,7 @@ class Expressions(Base):
                 ),
             )
         v = read(t, *([0] * t.ndim))
-        return v if isinstance(v, bool | SymBool) else v != 0
+        return v if isinstance(v, (bool, SymBool)) else v != 0
 
     # --- containers -------------------------------------------------------------------------------------------------------
 
@@ -630,7 +630,7 @@ def _any_symbolic(*groups: Any) -> bool:
     for v in groups:
         if isinstance(v, Symbolic):
             return True
-        if isinstance(v, tuple | list | set) and any(_any_symbolic(x) for x in v):
+        if isinstance(v, (tuple, list, set)) and any(_any_symbolic(x) for x in v):
             return True
         if isinstance(v, dict) and any(_any_symbolic(x) for x in v.values()):
             return True
@@ -646,7 +646,7 @@ def _static(owner: Any, name: str) -> Any:
 
 def _simple(node: Any) -> bool:
     """Costs nothing and can't fail: may be evaluated though it isn't needed."""
-    if isinstance(node, ast.Name | ast.Constant):
+    if isinstance(node, (ast.Name, ast.Constant)):
         return True
     if isinstance(node, ast.Attribute):
         return _simple(node.value)

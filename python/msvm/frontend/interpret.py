@@ -293,7 +293,7 @@ class Interpreter(Expressions, Calls):
             if isinstance(value, SymTensor):
                 value = self.named(value, target.id)
             self.store_name(target.id, value)
-        elif isinstance(target, ast.Tuple | ast.List):
+        elif isinstance(target, (ast.Tuple, ast.List)):
             self.unpack(target.elts, value)
         elif isinstance(target, ast.Subscript):
             self.set_item(self.eval(target.value), self.eval(target.slice), value)
@@ -340,7 +340,7 @@ class Interpreter(Expressions, Calls):
             if isinstance(t, ast.Subscript):
                 owner, index = self.eval(t.value), self.eval(t.slice)
                 content = self.state.content(owner)
-                if not isinstance(owner, Ref) or owner.frozen or not isinstance(content, list | dict) or isinstance(index, Symbolic):
+                if not isinstance(owner, Ref) or owner.frozen or not isinstance(content, (list, dict)) or isinstance(index, Symbolic):
                     self.unsupported("del of an element of anything but a list or dict that the function made")
                 del content[index]
                 continue

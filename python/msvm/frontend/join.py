@@ -28,16 +28,16 @@ class Dead(Exception):
 
 
 def is_tensor(v: Any) -> bool:
-    return isinstance(v, SymTensor | np.ndarray | np.generic) or type(v).__name__ in ("Tensor", "Parameter")
+    return isinstance(v, (SymTensor, np.ndarray, np.generic)) or type(v).__name__ in ("Tensor", "Parameter")
 
 
 def kind_of(v: Any) -> str:
     """For joins: values of one kind can meet in a PHI."""
-    if isinstance(v, bool | SymBool):
+    if isinstance(v, (bool, SymBool)):
         return "bool"
-    if isinstance(v, int | SymInt):
+    if isinstance(v, (int, SymInt)):
         return "int"
-    if isinstance(v, float | SymFloat):
+    if isinstance(v, (float, SymFloat)):
         return "float"
     if is_tensor(v):
         return "tensor"
@@ -67,13 +67,13 @@ def same(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, SymInt):
         return bool(a.dim == b.dim)
-    if isinstance(a, SymTensor | SymBool):
+    if isinstance(a, (SymTensor, SymBool)):
         return bool(a.reg == b.reg)
     if isinstance(a, SymFloat):
         return bool(a.tensor.reg == b.tensor.reg)
     if isinstance(a, float):
         return bool(a.hex() == b.hex())
-    if isinstance(a, int | str | bytes | slice | range | complex):
+    if isinstance(a, (int, str, bytes, slice, range, complex)):
         return bool(a == b)
     if isinstance(a, tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
@@ -282,7 +282,7 @@ class Variant:
 
 
 def _size(content: Any) -> str:
-    return str(len(content)) if isinstance(content, list | dict | set) else "unknown size"
+    return str(len(content)) if isinstance(content, (list, dict, set)) else "unknown size"
 
 
 PEEL: Key = ("the first turn stands before the loop",)
@@ -353,7 +353,7 @@ class Header:
     def _opened_ref(self, key: Key, v: Ref) -> Any:
         """A variable that is another list or dict in each turn."""
         content = self.entry.state.content(v)
-        if isinstance(content, Unbound | SymList):
+        if isinstance(content, (Unbound, SymList)):
             return content if isinstance(content, Unbound) else Unbound("it is another list in each turn, whose length isn't known")
         new: Any = (
             {k: self._opened((*key, k), x) for k, x in content.items()}
@@ -479,7 +479,7 @@ class Header:
             return next((p for k in range(len(begin)) if (p := self._closed((*key, k), name, begin[k], end[k]))), None)
         if isinstance(end, Unbound):
             return f"{name} has no single value at the end of a turn: {end.why}"
-        if kind_of(begin) != kind_of(end) and PEEL not in self.variants and not isinstance(begin, Ref | tuple):
+        if kind_of(begin) != kind_of(end) and PEEL not in self.variants and not isinstance(begin, (Ref, tuple)):
             self.variants[PEEL] = Variant()
             self.changed = True
             return None
@@ -508,8 +508,8 @@ class Header:
         first, last = self.start.content(begin), self.end.content(end)
         if (
             begin.kind is not end.kind
-            or isinstance(last, Unbound | SymList)
-            or isinstance(first, Unbound | SymList)
+            or isinstance(last, (Unbound, SymList))
+            or isinstance(first, (Unbound, SymList))
             or len(first) != len(last)
         ):
             return (

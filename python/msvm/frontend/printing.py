@@ -41,7 +41,7 @@ def emit_raise(it: Any, e: PendingException) -> None:
 
     def spec(v: Any) -> Any:
         p.parts = []
-        if isinstance(v, SymInt | SymFloat | SymBool | SymTensor):
+        if isinstance(v, (SymInt, SymFloat, SymBool, SymTensor)):
             p.value(v, "", "")
             group, k, _, _ = p.parts[0]
             return (None, (group is p.sizes, k))
@@ -83,7 +83,7 @@ class _Format:
         elif isinstance(v, SymInt):
             self.parts.append((self.sizes, len(self.sizes), conversion, spec))
             self.sizes.append(v)
-        elif isinstance(v, SymTensor | SymFloat | SymBool):
+        elif isinstance(v, (SymTensor, SymFloat, SymBool)):
             self.parts.append((self.tensors, len(self.tensors), conversion, spec))
             self.tensors.append(v if isinstance(v, SymTensor) else v.tensor if isinstance(v, SymFloat) else as_tensor(v))
         elif isinstance(v, SymList):
@@ -129,4 +129,4 @@ class _Format:
 def _any(v: Any) -> bool:
     if isinstance(v, dict):
         v = list(v.values())
-    return isinstance(v, Symbolic) or (isinstance(v, tuple | list) and any(map(_any, v)))
+    return isinstance(v, Symbolic) or (isinstance(v, (tuple, list)) and any(map(_any, v)))

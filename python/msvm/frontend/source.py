@@ -68,7 +68,7 @@ def _functions_of(text: str, file: str, lambdas: bool) -> dict[tuple[str, int], 
     stack: list[Any] = [tree]
     while stack:
         n = stack.pop()
-        if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([n.lineno, *(d.lineno for d in n.decorator_list)])
             found.setdefault((n.name, first), []).append(n)
         for field_name in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -178,17 +178,17 @@ def stored_names(node: Any) -> set[str]:
     stack: list[Any] = list(node.body) if isinstance(node.body, list) else [node.body]
     while stack:
         n = stack.pop()
-        if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(n.name)
             continue
         if isinstance(n, ast.Lambda):
             continue
-        if isinstance(n, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        if isinstance(n, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             stack.append(n.generators[0].iter)  # the rest has a scope of its own; walrus targets are rare and refused
             continue
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del)):
             names.add(n.id)
-        if isinstance(n, ast.Import | ast.ImportFrom):
+        if isinstance(n, (ast.Import, ast.ImportFrom)):
             names.update((alias.asname or alias.name).split(".")[0] for alias in n.names)
         stack.extend(ast.iter_child_nodes(n))
     return names

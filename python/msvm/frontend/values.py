@@ -45,18 +45,18 @@ class SymBool(Symbolic):
         return f"SymBool(R{self.reg})"
 
     def __and__(self, other: Any) -> Any:
-        return logical_and(self, other) if isinstance(other, bool | SymBool) else NotImplemented
+        return logical_and(self, other) if isinstance(other, (bool, SymBool)) else NotImplemented
 
     def __or__(self, other: Any) -> Any:
-        return logical_or(self, other) if isinstance(other, bool | SymBool) else NotImplemented
+        return logical_or(self, other) if isinstance(other, (bool, SymBool)) else NotImplemented
 
     __rand__, __ror__ = __and__, __or__
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> Any:
-        if isinstance(other, SymInt | SymFloat) or (isinstance(other, int | float) and not isinstance(other, bool)):
+        if isinstance(other, (SymInt, SymFloat)) or (isinstance(other, (int, float)) and not isinstance(other, bool)):
             return integer(current().core.select(self.reg, 1, 0)) == other
-        if not isinstance(other, bool | SymBool):
+        if not isinstance(other, (bool, SymBool)):
             return NotImplemented if isinstance(other, Symbolic) else False
         return logical_or(logical_and(self, other), logical_and(logical_not(self), logical_not(other)))
 
@@ -134,16 +134,16 @@ class SymInt(Symbolic):
         return self // o, self % o
 
     def __truediv__(self, o: Any) -> Any:
-        return as_float(self) / o if isinstance(o, int | float | SymInt | SymFloat) else NotImplemented
+        return as_float(self) / o if isinstance(o, (int, float, SymInt, SymFloat)) else NotImplemented
 
     def __rtruediv__(self, o: Any) -> Any:
-        return o / as_float(self) if isinstance(o, int | float) else NotImplemented
+        return o / as_float(self) if isinstance(o, (int, float)) else NotImplemented
 
     def __pow__(self, o: Any) -> Any:
         if isinstance(o, SymInt):
             return _power(self, o)
         if isinstance(o, bool) or not isinstance(o, int) or o < 0:
-            return as_float(self) ** o if isinstance(o, int | float | SymInt | SymFloat) else NotImplemented
+            return as_float(self) ** o if isinstance(o, (int, float, SymInt, SymFloat)) else NotImplemented
         result: Any = 1
         for _ in range(o):
             result = result * self
@@ -151,7 +151,7 @@ class SymInt(Symbolic):
 
     def __rpow__(self, o: Any) -> Any:
         if isinstance(o, bool) or not _is_int(o):
-            return as_float(o) ** as_float(self) if isinstance(o, float | SymFloat) else NotImplemented
+            return as_float(o) ** as_float(self) if isinstance(o, (float, SymFloat)) else NotImplemented
         return _power(o, self)
 
     def __lshift__(self, o: Any) -> Any:
@@ -257,9 +257,9 @@ def dim_of(v: Any) -> Any:
         return v.dim
     if isinstance(v, SymBool):
         return current().core.select(v.reg, 1, 0)
-    if isinstance(v, int | np.integer):
+    if isinstance(v, (int, np.integer)):
         return int(v)
-    if isinstance(v, Symbolic | float):
+    if isinstance(v, (Symbolic, float)):
         raise InputError(f"expected an integer, found {type(v).__name__}")
     return v.__index__()
 
@@ -269,12 +269,12 @@ def dims_of(values: Any) -> tuple[Any, ...]:
 
 
 def _is_int(v: Any) -> bool:
-    return isinstance(v, int | SymInt | np.integer)
+    return isinstance(v, (int, SymInt, np.integer))
 
 
 def _calc(op: str, a: Any, b: Any) -> Any:
     if not (_is_int(a) and _is_int(b)):
-        if isinstance(a, float | SymFloat) or isinstance(b, float | SymFloat):
+        if isinstance(a, (float, SymFloat)) or isinstance(b, (float, SymFloat)):
             return _FLOAT_OPS[op](as_float(a), as_float(b))
         return NotImplemented
     core = current().core
@@ -312,7 +312,7 @@ def _bits(op: str, a: Any, b: Any) -> Any:
 
 def _compare(op: str, a: Any, b: Any) -> Any:
     if not (_is_int(a) and _is_int(b)):
-        if isinstance(a, float | SymFloat) or isinstance(b, float | SymFloat):
+        if isinstance(a, (float, SymFloat)) or isinstance(b, (float, SymFloat)):
             return as_float(a)._compare(op, as_float(b))
         if op in ("eq", "ne") and not isinstance(b, Symbolic) and not hasattr(b, "__array__"):
             return op == "ne"
@@ -458,7 +458,7 @@ _FLOAT_OPS: dict[str, Any] = {
 
 
 def _is_number(v: Any) -> bool:
-    return isinstance(v, int | float | SymInt | SymFloat | np.integer | np.floating)
+    return isinstance(v, (int, float, SymInt, SymFloat, np.integer, np.floating))
 
 
 def require(condition: Any, message: str, error: type[Exception] = InputError) -> None:
@@ -477,7 +477,7 @@ def message_of(e: BaseException) -> str:
 def as_float(v: Any) -> SymFloat:
     if isinstance(v, SymFloat):
         return v
-    if isinstance(v, SymInt | SymBool):
+    if isinstance(v, (SymInt, SymBool)):
         return SymFloat(emit("Cast", [int_tensor(v)], to=F64))
     return SymFloat(constant(np.asarray(float(v))))
 
@@ -584,15 +584,15 @@ def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
         t = int_tensor(v)
     elif isinstance(v, SymBool):
         t = emit("Cast", [int_tensor(v)], to=BOOL)
-    elif isinstance(v, bool | np.bool_):
+    elif isinstance(v, (bool, np.bool_)):
         t = constant(np.asarray(v), None) if dtype is None else constant(_array(v, dtype), dtype)
     elif isinstance(v, float):
         t = constant(_array(v, dtype or F32), dtype or F32)
     elif isinstance(v, int):
         t = constant(_array(v, dtype or I64), dtype or I64)
-    elif isinstance(v, list | tuple):
+    elif isinstance(v, (list, tuple)):
         t = _nested(v, dtype)
-    elif isinstance(v, np.ndarray | np.generic):
+    elif isinstance(v, (np.ndarray, np.generic)):
         t = constant(np.asarray(v))
     elif isinstance(v, _core.Tensor):
         array = v.asnumpy()
@@ -621,7 +621,7 @@ def _nested(v: Sequence[Any], dtype: _core.DType | None) -> SymTensor:
     stack = [v]
     while stack:
         for item in stack.pop():
-            if isinstance(item, list | tuple):
+            if isinstance(item, (list, tuple)):
                 stack.append(item)
             else:
                 flat.append(item)

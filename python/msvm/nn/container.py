@@ -20,7 +20,7 @@ class _Sequence(Cell):
             self._take(cells[0].values())
         else:
             self._names = []
-            self._take(cells[0] if len(cells) == 1 and isinstance(cells[0], list | tuple) else cells)
+            self._take(cells[0] if len(cells) == 1 and isinstance(cells[0], (list, tuple)) else cells)
 
     def _take(self, cells: Iterable[Any]) -> None:
         found = tuple(cells)

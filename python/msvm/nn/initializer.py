@@ -165,7 +165,7 @@ def initializer(init: Any, shape: Sequence[int], dtype: Any = "float32") -> _cor
         if found is None:
             raise InputError(f"there is no initializer {init!r}; names are {', '.join(_BY_NAME)}")
         init = found()
-    if isinstance(init, bool | int | float):
+    if isinstance(init, (bool, int, float)):
         init = Constant(float(init))
     if isinstance(init, Initializer):
         return _core.Tensor(init(shape), to)

@@ -109,8 +109,8 @@ def _runner(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
             found = (found,)
         if not outs:
             return None
-        if not isinstance(found, tuple | list) or len(found) != len(outs):
-            count = f" of {len(found)}" if isinstance(found, tuple | list) else ""
+        if not isinstance(found, (tuple, list)) or len(found) != len(outs):
+            count = f" of {len(found)}" if isinstance(found, (tuple, list)) else ""
             raise InputError(f"{name}: expected {len(outs)} arrays from the kernel, found {type(found).__name__}{count}")
         return [_array(v, dtype) for v, dtype in zip(found, dtypes, strict=True)]
 
@@ -118,7 +118,7 @@ def _runner(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _array(v: Any, dtype: _core.DType) -> Any:
-    if isinstance(v, bool | int | float) and not isinstance(v, np.generic):
+    if isinstance(v, (bool, int, float)) and not isinstance(v, np.generic):
         return np.asarray(v, dtype.numpy)
     return np.asarray(v, order="C")
 
@@ -129,7 +129,7 @@ def _body(name: str, shape_fn: Callable[..., Specs], pure: bool) -> Callable[...
         sizes: list[Any] = []
         told: list[Any] = []
         for x in inputs:
-            if isinstance(x, int | SymInt) and not isinstance(x, bool):
+            if isinstance(x, (int, SymInt)) and not isinstance(x, bool):
                 sizes.append(x)
                 told.append(x)
                 continue
@@ -155,7 +155,7 @@ def _body(name: str, shape_fn: Callable[..., Specs], pure: bool) -> Callable[...
 def _types(name: str, given: Any) -> list[TensorSpec]:
     if given is None:
         return []
-    single = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], _core.DType | str | type | np.dtype)
+    single = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], (_core.DType, str, type, np.dtype))
     return [_spec(name, g) for g in ([given] if single else given)]
 
 

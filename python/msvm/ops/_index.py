@@ -29,7 +29,7 @@ FAR = 1 << 62
 
 
 def _is_array(e: Any) -> bool:
-    return isinstance(e, SymTensor | SymBool | np.ndarray | list | tuple | bool | np.bool_) or hasattr(e, "asnumpy")
+    return isinstance(e, (SymTensor, SymBool, np.ndarray, list, tuple, bool, np.bool_)) or hasattr(e, "asnumpy")
 
 
 def _items(index: Any) -> list[Any]:
@@ -42,9 +42,9 @@ def _items(index: Any) -> list[Any]:
 
 
 def _array(p: Any) -> SymTensor:
-    if isinstance(p, list | tuple) and len(p) == 0:
+    if isinstance(p, (list, tuple)) and len(p) == 0:
         return tensor(np.zeros(0, np.int64), I64)
-    t = as_tensor(np.asarray(p) if isinstance(p, bool | np.bool_) else p)
+    t = as_tensor(np.asarray(p) if isinstance(p, (bool, np.bool_)) else p)
     if t.dtype.kind not in "biu":
         raise IndexError(f"tensors as indices hold integers or bools; found {t.dtype.name}")
     return t
@@ -172,7 +172,7 @@ def _backward_bound(b: Any, n: Any) -> Any:
 
 
 def _bound_value(b: Any, what: str) -> Any:
-    if isinstance(b, SymTensor | np.ndarray) or hasattr(b, "asnumpy"):
+    if isinstance(b, (SymTensor, np.ndarray)) or hasattr(b, "asnumpy"):
         t = as_tensor(b)
         if t.ndim == 0 and t.dtype.kind in "iu":
             return v.read(t)
@@ -493,7 +493,7 @@ def _apart(index: Any, shape: Any) -> tuple[str, tuple[Any, ...], tuple[Any, ...
 
 def _plain_array(p: Any) -> Any:
     """A tensor or array of an index; an empty list is one of integers."""
-    a = np.asarray(p) if isinstance(p, list | tuple | bool | np.bool_) else p
+    a = np.asarray(p) if isinstance(p, (list, tuple, bool, np.bool_)) else p
     return a.astype(np.int64) if isinstance(a, np.ndarray) and a.size == 0 and a.dtype.kind == "f" else a
 
 

@@ -74,13 +74,13 @@ def common_dtype(a: _core.DType, b: _core.DType) -> _core.DType:
 
 def weak_kind(v: Any) -> str | None:
     """``b``, ``i`` or ``f`` for a number that takes the dtype of the tensors beside it; None for a tensor."""
-    if isinstance(v, SymTensor | np.ndarray):
+    if isinstance(v, (SymTensor, np.ndarray)):
         return None
-    if isinstance(v, bool | SymBool | np.bool_):
+    if isinstance(v, (bool, SymBool, np.bool_)):
         return "b"
-    if isinstance(v, int | SymInt | np.integer):
+    if isinstance(v, (int, SymInt, np.integer)):
         return "i"
-    if isinstance(v, float | SymFloat | np.floating):
+    if isinstance(v, (float, SymFloat, np.floating)):
         return "f"
     return None
 

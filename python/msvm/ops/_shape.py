@@ -16,9 +16,9 @@ MAX_RANK = 8
 
 def is_size(v: Any) -> bool:
     """Whether it is an integer: plain, numpy's, symbolic, or one with ``__index__`` that isn't an array."""
-    if isinstance(v, bool | np.bool_):
+    if isinstance(v, (bool, np.bool_)):
         return False
-    return isinstance(v, int | SymInt | np.integer) or (hasattr(v, "__index__") and not isinstance(v, Symbolic) and not hasattr(v, "shape"))
+    return isinstance(v, (int, SymInt, np.integer)) or (hasattr(v, "__index__") and not isinstance(v, Symbolic) and not hasattr(v, "shape"))
 
 
 def as_size(v: Any, what: str) -> Any:
@@ -28,7 +28,7 @@ def as_size(v: Any, what: str) -> Any:
     """
     if isinstance(v, SymInt):
         return v
-    if isinstance(v, SymTensor | np.ndarray) or hasattr(v, "asnumpy"):
+    if isinstance(v, (SymTensor, np.ndarray)) or hasattr(v, "asnumpy"):
         t = as_tensor(v)
         if t.dtype.kind not in "iu" or t.ndim != 0:
             raise InputError(f"{what}: expected an integer, found {t!r}")
@@ -42,7 +42,7 @@ def as_size(v: Any, what: str) -> Any:
 
 def as_sizes(values: Any, what: str) -> tuple[Any, ...]:
     """A tuple of sizes from one size, or a sequence, or a tensor of rank 1 whose length is known."""
-    if isinstance(values, SymTensor | np.ndarray) or hasattr(values, "asnumpy"):
+    if isinstance(values, (SymTensor, np.ndarray)) or hasattr(values, "asnumpy"):
         t = as_tensor(values)
         if t.ndim == 0:
             return (as_size(t, what),)
@@ -161,7 +161,7 @@ def broadcast_shape(*shapes: Sequence[Any]) -> tuple[Any, ...]:
 def pair(v: Any, n: int, what: str) -> list[int]:
     """One int for each of ``n`` spatial axes, from one for all or a sequence. Errors: InputError for another number or type."""
     values = list(v) if isinstance(v, Iterable) else [v] * n
-    if len(values) != n or any(isinstance(x, SymInt | bool) or not is_size(x) for x in values):
+    if len(values) != n or any(isinstance(x, (SymInt, bool)) or not is_size(x) for x in values):
         raise InputError(f"{what}: expected an int or {n} ints that are known before the program runs, found {v!r}")
     return [x.__index__() for x in values]
 

@@ -27,9 +27,9 @@ from ._index import getitem
 
 def is_tensor(v: Any) -> bool:
     """Whether an argument is a tensor, an array, or a sequence that begins with one."""
-    if isinstance(v, tuple | list) and len(v) > 0:
+    if isinstance(v, (tuple, list)) and len(v) > 0:
         v = v[0]
-    return isinstance(v, SymTensor | np.ndarray) or hasattr(v, "asnumpy")
+    return isinstance(v, (SymTensor, np.ndarray)) or hasattr(v, "asnumpy")
 
 
 class Primitive:

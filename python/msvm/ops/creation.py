@@ -26,7 +26,7 @@ def filled(shape: Any, value: Any, dtype: _core.DType) -> SymTensor:
     for d in sizes:
         if isinstance(d, int) and d < 0:
             raise InputError(f"a size is {d}")
-    if isinstance(value, int | float) and dtype.kind != "s" and not (dtype.kind in "iu" and isinstance(value, float)):
+    if isinstance(value, (int, float)) and dtype.kind != "s" and not (dtype.kind in "iu" and isinstance(value, float)):
         if dtype.kind in "iu":
             limits = np.iinfo(dtype.numpy)
             if not limits.min <= value <= limits.max:
@@ -108,7 +108,7 @@ def _arange_sizes(start: Any, end: Any, step: Any, dtype: Any) -> Any:
 @op(static=("dtype",))
 def _arange_values(start: Any, end: Any, step: Any, dtype: Any) -> Any:
     operands = (start, end, step)
-    if all(isinstance(x, int | float) for x in operands):
+    if all(isinstance(x, (int, float)) for x in operands):
         if step == 0:
             raise InputError("arange: the step is 0")
         to = F32 if dtype is None else as_dtype(dtype)
@@ -194,7 +194,7 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> Any:
 
     Errors: InputError unless all have rank 0 or 1.
     """
-    if len(inputs) == 1 and isinstance(inputs[0], tuple | list):
+    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
         inputs = tuple(inputs[0])
     if indexing not in ("xy", "ij"):
         raise InputError(f"meshgrid: indexing is 'xy' or 'ij', found {indexing!r}")

@@ -442,7 +442,7 @@ def pow(input: Any, exponent: Any) -> Any:
 
     Errors: InputError for a negative Python int as exponent of integers: their powers aren't whole.
     """
-    if isinstance(exponent, int | np.integer) and not isinstance(exponent, bool):
+    if isinstance(exponent, (int, np.integer)) and not isinstance(exponent, bool):
         if exponent < 0 and result_dtype(input, exponent).kind in "iu":
             raise InputError(f"pow: integers to the power of {exponent}; use a float exponent or cast to a float")
         if exponent == 2:
@@ -574,7 +574,7 @@ def _comparable(a: Any, b: Any) -> list[SymTensor]:
     if dtype.kind in "iu":
         limits = np.iinfo(dtype.numpy)
         for v in (a, b):
-            outside = isinstance(v, int | np.integer) and not isinstance(v, bool) and not limits.min <= v <= limits.max
+            outside = isinstance(v, (int, np.integer)) and not isinstance(v, bool) and not limits.min <= v <= limits.max
             if dtype is not UINT64 and (outside or isinstance(v, SymInt)):
                 dtype = I64
     return [tensor(a, dtype), tensor(b, dtype)]

@@ -68,7 +68,7 @@ def interpolate(
         raise InputError("interpolate: give either size or scale_factor")
     scales = None
     if scale_factor is not None:
-        factors = list(scale_factor) if isinstance(scale_factor, tuple | list) else [scale_factor] * n
+        factors = list(scale_factor) if isinstance(scale_factor, (tuple, list)) else [scale_factor] * n
         if len(factors) != n or any(isinstance(f, v.Symbolic) or f <= 0 for f in factors):
             raise InputError(f"interpolate: scale_factor is one positive number or {n}, found {scale_factor!r}")
         sizes = [_scaled(d, f) for d, f in zip(x.shape[2:], factors, strict=True)]
@@ -190,7 +190,7 @@ def resize(
         raise InputError("resize: give either size or scales")
     factors = None
     if scales is not None:
-        factors = [float(f) for f in (scales if isinstance(scales, tuple | list) else (scales,))]
+        factors = [float(f) for f in (scales if isinstance(scales, (tuple, list)) else (scales,))]
     sizes = list(as_sizes(size, "size")) if size is not None else []
     count = len(sizes) or len(factors or [])
     if count > x.ndim:

@@ -169,7 +169,7 @@ def einsum(equation: str, *operands: Any) -> Any:
 
     Errors: InputError for an equation that doesn't fit the ranks; sizes of one label that differ.
     """
-    if len(operands) == 1 and isinstance(operands[0], tuple | list):
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     tensors = promoted(*operands)
     dtype = tensors[0].dtype

@@ -189,7 +189,7 @@ def expand_dims(input: Any, axis: Any = None, *, dim: Any = None) -> Any:
     axis = dim if axis is None else axis
     if axis is None:
         raise InputError("expand_dims: give axis")
-    count = len(axis) if isinstance(axis, tuple | list) else 1
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
     if x.ndim + count > MAX_RANK:
         raise InputError(f"rank {x.ndim + count}: at most {MAX_RANK} is possible")
     axes = axes_of(axis, x.ndim + count)
@@ -241,7 +241,7 @@ def broadcast_tensors(*tensors: Any) -> Any:
 
 
 def _joined(tensors: Any, name: str) -> list[SymTensor]:
-    if not isinstance(tensors, tuple | list):
+    if not isinstance(tensors, (tuple, list)):
         tensors = unstack(as_tensor(tensors))
     if not tensors:
         raise InputError(f"{name}: expected at least one tensor")
@@ -347,7 +347,7 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> Any:
 
     ONNX ``Split``. In a program, the number of parts must be known before it runs: with one size for all, that size and the axis' own.
     """
-    if isinstance(split_size_or_sections, tuple | list):
+    if isinstance(split_size_or_sections, (tuple, list)):
         return _split(tensor, tuple(split_size_or_sections), axis, None)
     n = _known_size(tensor, axis, "split")
     step = split_size_or_sections
@@ -463,7 +463,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 
 def axes_of_repeated(axes: Any, rank: int) -> tuple[int, ...]:
     """Axes of which one may come twice."""
-    return tuple(axis_of(a, rank) for a in (axes if isinstance(axes, tuple | list) else (axes,)))
+    return tuple(axis_of(a, rank) for a in (axes if isinstance(axes, (tuple, list)) else (axes,)))
 
 
 @op(sizes=("multiples",))
@@ -493,9 +493,9 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Any:
     if axis is None:
         x, axis = v.reshape(x, [product(x.shape)]), 0
     axis = axis_of(axis, x.ndim)
-    if isinstance(repeats, tuple | list) and len(repeats) == 1:
+    if isinstance(repeats, (tuple, list)) and len(repeats) == 1:
         repeats = repeats[0]
-    if isinstance(repeats, int | SymInt):
+    if isinstance(repeats, (int, SymInt)):
         if isinstance(repeats, int) and repeats < 0:
             raise InputError(f"repeat_interleave: repeats is {repeats}")
         wide = list(x.shape)

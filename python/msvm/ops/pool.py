@@ -193,7 +193,7 @@ def _bins(size: Any, count: Any) -> tuple[SymTensor, SymTensor]:
 
 
 def _adaptive_sizes(name: str, n: int, output_size: Any, x: SymTensor) -> list[Any]:
-    sizes = list(output_size) if isinstance(output_size, tuple | list) else [output_size] * n
+    sizes = list(output_size) if isinstance(output_size, (tuple, list)) else [output_size] * n
     if len(sizes) != n:
         raise InputError(f"{name}: expected {n} sizes, found {len(sizes)}")
     return [x.shape[2 + i] if s is None else as_size(s, "output_size") for i, s in enumerate(sizes)]

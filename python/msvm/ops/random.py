@@ -103,7 +103,7 @@ def random_multinomial(key: Any, log_probabilities: Any, sample_size: Any, *, dt
 
 
 def _size(size: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(size[0]) if len(size) == 1 and isinstance(size[0], tuple | list) else size
+    return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
 
 
 def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Any:

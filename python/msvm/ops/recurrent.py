@@ -30,7 +30,7 @@ def _gates(t: SymTensor, operator: str, axis: int) -> SymTensor:
 
 
 def _directions(v_: Any) -> list[Any]:
-    return list(v_) if isinstance(v_, tuple | list) else [v_]
+    return list(v_) if isinstance(v_, (tuple, list)) else [v_]
 
 
 def _stacked(operator: str, given: Any, dtype: Any) -> SymTensor:

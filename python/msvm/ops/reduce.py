@@ -26,7 +26,7 @@ def _axis(axis: Any, dim: Any) -> Any:
     if axis is not None and dim is not None:
         raise InputError("axis and dim are two names of one parameter; give one")
     axis = dim if axis is None else axis
-    return None if isinstance(axis, tuple | list) and len(axis) == 0 else axis
+    return None if isinstance(axis, (tuple, list)) and len(axis) == 0 else axis
 
 
 def _keep(*flags: Any) -> bool:
@@ -310,7 +310,7 @@ def norm(
     keep = _keep(keepdim, keepdims)
     if ord in (None, 2, "fro"):
         return _reduce("ReduceL2", x, axes, keep) if x.ndim else emit("Abs", [x])
-    if not isinstance(ord, int | float):
+    if not isinstance(ord, (int, float)):
         raise InputError(f"norm: ord is a number, inf, -inf or 'fro', found {ord!r}")
     if axis is not None and len(axes) == 2:
         raise InputError("norm: matrix norms other than 'fro' aren't there; reshape for a norm of vectors")
