@@ -387,7 +387,9 @@ def test_guards():
     assert d(holder) == 3
     holder.y = [1]
     assert d(holder) == 4
-    holder.y = [1]
+    holder.y = [1]  # another list that holds the same
+    assert d(holder) == 4
+    holder.y = [2]
     assert d(holder) == 5
     module["len"] = max
     assert d(holder) == 6

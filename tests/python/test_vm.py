@@ -285,6 +285,7 @@ def test_log(tmp_path, caplog):
 def test_the_registry_holds_nobody(tmp_path):
     p = assembled(tmp_path, ADD)
     assert p in _registry.members() and p.executables()[0] in ms.vm._programs.executables()
+    gc.collect()
     n = len(_registry.members())
     del p
     gc.collect()
