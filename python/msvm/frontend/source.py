@@ -8,6 +8,7 @@ import inspect
 import linecache
 import os
 import sys
+import textwrap
 import time
 import types
 from dataclasses import dataclass, field
@@ -46,7 +47,12 @@ def source_of(code: types.CodeType) -> Source:
             f"{file}:{code.co_firstlineno}: the source of {code.co_name} isn't available, and @msvm.jit compiles source; put the "
             f"function in a file or a notebook cell"
         )
-    node = _find(_functions_of(text, file, code.co_name == "<lambda>"), code)
+    try:
+        node = _find(_functions_of(text, file, code.co_name == "<lambda>"), code)
+    except SyntaxError as e:
+        node = _in_a_page(text, code)
+        if node is None:
+            raise UnsupportedError(f"{file}:{e.lineno}: the source can't be read: {e.msg}") from None
     if node is None or (_changed_since_start(file) and not _same_code(code, file)):
         raise UnsupportedError(f"{file}:{code.co_firstlineno}: the file has changed since {code.co_name} was loaded; load the module again")
     return Source(node, file, code.co_name, frozenset((*code.co_varnames, *code.co_cellvars)))
@@ -56,10 +62,7 @@ def source_of(code: types.CodeType) -> Source:
 def _functions_of(text: str, file: str, lambdas: bool) -> dict[tuple[str, int], list[Any]]:
     """Functions, or lambdas, by name and first line, as code objects have them."""
     found: dict[tuple[str, int], list[Any]] = {}
-    try:
-        tree = ast.parse(text, file)
-    except SyntaxError as e:
-        raise UnsupportedError(f"{file}:{e.lineno}: the source can't be read: {e.msg}") from None
+    tree = ast.parse(text, file)
     if lambdas:
         for n in ast.walk(tree):
             if isinstance(n, ast.Lambda):
@@ -76,6 +79,17 @@ def _functions_of(text: str, file: str, lambdas: bool) -> dict[tuple[str, int], 
             if isinstance(below, list):
                 stack.extend(below)
     return found
+
+
+def _in_a_page(text: str, code: types.CodeType) -> FunctionNode | None:
+    """Of a file that holds more than Python: the function stands at its line."""
+    lines = inspect.getblock(text.splitlines(keepends=True)[code.co_firstlineno - 1 :])
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except SyntaxError:
+        return None
+    ast.increment_lineno(tree, code.co_firstlineno - 1)
+    return next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == code.co_name), None)
 
 
 def _find(functions: dict[tuple[str, int], list[Any]], code: types.CodeType) -> FunctionNode | None:

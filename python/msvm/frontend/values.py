@@ -581,6 +581,9 @@ def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
     elif isinstance(v, SymFloat):
         t = emit("Cast", [v.tensor], to=dtype or F32)
     elif isinstance(v, SymInt):
+        if dtype is not None and dtype.kind in "iu" and dtype.itemsize < 8:
+            info = np.iinfo(dtype.numpy)
+            require(logical_and(v >= int(info.min), v <= int(info.max)), f"an int doesn't fit dtype {dtype.name}")
         t = int_tensor(v)
     elif isinstance(v, SymBool):
         t = emit("Cast", [int_tensor(v)], to=BOOL)
