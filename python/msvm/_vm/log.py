@@ -29,7 +29,10 @@ class _Watcher:
 
     def _run(self) -> None:
         while not self._stop.wait(_PERIOD):
-            self.look()
+            try:
+                self.look()
+            except Exception:
+                logger.exception("the log of programs: one round is lost")
 
     def look(self) -> None:
         for e in _registry.executables():
