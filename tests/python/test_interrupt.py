@@ -24,6 +24,7 @@ import msvm
 from msvm import _core
 
 F32 = {d.name: d for d in _core.DTYPES}["float32"]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background with SIGINT ignored
 
 def loop(op="Relu"):
     '''A program x[k], n -> op applied n times.'''

@@ -20,7 +20,7 @@ from ..frontend.program import Results, input_value, sources
 
 _operators: weakref.WeakSet[Op] = weakref.WeakSet()
 
-MAX_PROGRAMS = 256
+MAX_PROGRAMS = 64
 """Of one operator; the one used least recently goes."""
 
 
