@@ -201,7 +201,10 @@ b.call("msvm.Print", [x], [], {"format": "{0}\\\\n"}, [])
 b.output("y", "tensor", F32, b.type(x)[2])
 b.ret([b.copy(x)])
 f = _core.load_module(b.finish())
-sys.stdout = open(os.devnull, "w")
+class Sink:  # CPython itself aborts where a daemon thread holds the lock of a buffered file at the end
+  def write(self, text): pass
+  def flush(self): pass
+sys.stdout = Sink()
 def run():
   while True: f.run([np.ones(8, np.float32)])""",
 }
