@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import operator
 import types
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from .captures import trusted
 from .join import PEEL, Restart, Variant, describe, is_tensor, kind_of
 from .lists import SymList
 from .ranges import SymRange, SymSequence
-from .source import Source, stored_names
+from .source import Source, names_in, stored_names
 from .state import Path, Ref, Unbound
 from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, logical_and, logical_not, logical_or, read
 
@@ -498,11 +499,10 @@ class Expressions(Base):
         return self.list_of(node)
 
     def list_of(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
-        if len(node.generators) == 1:
-            iterable = self.eval(node.generators[0].iter)
-            if self.runtime_count(iterable) is not None:
-                return self.appended(node, iterable)
-        return self.made(self.comprehension(node, lambda: self.eval(node.elt)))
+        iterable = self.eval(node.generators[0].iter)
+        if len(node.generators) == 1 and self.runtime_count(iterable) is not None:
+            return self.appended(node, iterable)
+        return self.made(self.comprehension(node, lambda: self.eval(node.elt), iterable))
 
     def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         return self.list_of(node)
@@ -519,34 +519,40 @@ class Expressions(Base):
             loop = ast.copy_location(ast.For(g.target, ast.Name("looped over", ast.Load()), [add], []), node)
             cache[key] = ast.fix_missing_locations(loop)
         loop = cache[key]
-        names = self.state.frames[self.frame.number]
-        targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} | {"list of", "looped over"}
-        hidden = {k: names[k] for k in targets if k in names}
-        local_names = self.frame.local_names
-        self.frame.local_names = local_names | targets
-        result = self.made([])
-        self.store_name("list of", result)
-        self.store_name("looped over", iterable)
-        self.do_For(loop)
-        self.frame.local_names = local_names
-        names = self.state.frames[self.frame.number]
-        for k in targets:
-            names.pop(k, None)
-        names.update(hidden)
+        with self.own_names(names_in(loop.target) | {"list of", "looped over"}):
+            result = self.made([])
+            self.store_name("list of", result)
+            self.store_name("looped over", iterable)
+            self.do_For(loop)
         return result
 
     def ev_SetComp(self, node: ast.SetComp) -> Any:
-        return self.made(set(self.comprehension(node, lambda: self.eval(node.elt))))
+        return self.made(set(self.comprehension(node, lambda: self.eval(node.elt), self.eval(node.generators[0].iter))))
 
     def ev_DictComp(self, node: ast.DictComp) -> Any:
-        return self.made(dict(self.comprehension(node, lambda: (self.eval(node.key), self.eval(node.value)))))
+        return self.made(
+            dict(self.comprehension(node, lambda: (self.eval(node.key), self.eval(node.value)), self.eval(node.generators[0].iter)))
+        )
 
-    def comprehension(self, node: Any, item: Any) -> list[Any]:
-        names = self.state.frames[self.frame.number]
-        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        hidden = {k: names[k] for k in targets if k in names}
-        local_names = self.frame.local_names
-        self.frame.local_names = local_names | targets
+    @contextlib.contextmanager
+    def own_names(self, names: set[str]) -> Iterator[None]:
+        """A scope within the function: what these names mean outside is hidden, and there again behind it."""
+        frame = self.frame
+        outside = self.state.frames[frame.number]
+        hidden = {k: outside[k] for k in names if k in outside}
+        local_names = frame.local_names
+        frame.local_names = local_names | names
+        try:
+            yield
+        finally:  # a restart leaves too
+            frame.local_names = local_names
+        outside = self.state.frames[frame.number]  # a loop may have made another dictionary
+        for k in names:
+            outside.pop(k, None)
+        outside.update(hidden)
+
+    def comprehension(self, node: Any, item: Any, first: Any) -> list[Any]:
+        """``first``: what the first generator runs over; like Python, it is evaluated once, outside the scope of the targets."""
         out: list[Any] = []
 
         def level(k: int) -> None:
@@ -554,7 +560,7 @@ class Expressions(Base):
                 out.append(item())
                 return
             g = node.generators[k]
-            for x in self.iterate(self.eval(g.iter)):
+            for x in self.iterate(self.eval(g.iter) if k else first):
                 self.assign(g.target, x)
                 keep: Any = True
                 for test in g.ifs:
@@ -566,12 +572,8 @@ class Expressions(Base):
                 if keep:
                     level(k + 1)
 
-        level(0)
-        self.frame.local_names = local_names
-        names = self.state.frames[self.frame.number]
-        for k in targets:
-            names.pop(k, None)
-        names.update(hidden)
+        with self.own_names(set().union(*(names_in(g.target) for g in node.generators))):
+            level(0)
         return out
 
     # --- functions and text -----------------------------------------------------------------------------------------------

@@ -182,6 +182,11 @@ def _typed_in(code: types.CodeType) -> str | None:
     return None
 
 
+def names_in(target: ast.AST) -> set[str]:
+    """Names within an assignment's target."""
+    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+
+
 def stored_names(node: Any) -> set[str]:
     """Names that the function binds: parameters, assignments, loop variables, nested functions."""
     names: set[str] = set()

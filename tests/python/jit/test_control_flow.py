@@ -175,3 +175,47 @@ def test_a_loop_without_a_turn_says_what_it_lacks():
     assert f(np.ones(2, np.float32), ms.mutable(3)).tolist() == [3, 3]
     with pytest.raises(ms.InputError, match=r"test_control_flow.py:\d+ has no turn, so total is still an int"):
         f(np.ones(2, np.float32), ms.mutable(0))
+
+
+def test_what_a_comprehension_runs_over_is_evaluated_once():
+    """A list with one generator had its iterable evaluated twice: what the call prints came twice, what it takes away was gone twice."""
+
+    def taken(left):
+        print("taken")
+        return [left.pop(), left.pop()]
+
+    def of_a_list(x):
+        left = [1.0, 2.0, 3.0, 4.0]
+        return sum([v * x for v in taken(left)]) * len(left)
+
+    def of_a_generator(x):
+        left = [1.0, 2.0, 3.0, 4.0]
+        return sum(v * x for v in taken(left)) * len(left)
+
+    def of_a_set(x):
+        left = [1.0, 2.0, 3.0, 4.0]
+        return sum({v + 1.0 for v in taken(left)}) * x * len(left)
+
+    def of_two(x):
+        left = [1.0, 2.0, 3.0, 4.0]
+        return sum([v * w * x for v in taken(left) for w in (1.0, 2.0)]) * len(left)
+
+    x = np.arange(3, dtype=np.float32)
+    for f, want in ((of_a_list, 14), (of_a_generator, 14), (of_a_set, 18), (of_two, 42)):
+        np.testing.assert_array_equal(ms.jit(f)(x).asnumpy(), want * x)
+
+
+def test_a_comprehension_over_an_outer_name_of_its_own_target():
+    v = [1.0, 2.0]
+
+    def f(x):
+        return sum([v * x for v in v])
+
+    def g(x):
+        v = [2.0, 3.0]
+        total = sum([v * x for v in v])
+        return total + len(v)
+
+    x = np.ones(2, np.float32)
+    np.testing.assert_array_equal(ms.jit(f)(x).asnumpy(), [3, 3])
+    np.testing.assert_array_equal(ms.jit(g)(x).asnumpy(), [7, 7])
