@@ -261,6 +261,18 @@ CALLS = [
 ]
 
 
+def binds_as(function, d, args, kwargs):
+    """The arguments that the function returns, or the error it raises, word for word."""
+    try:
+        want = function(*args, **kwargs)
+    except TypeError as e:
+        with pytest.raises(TypeError) as found:
+            d.signature(*args, **kwargs)
+        assert str(found.value) == str(e)
+        return
+    assert d.signature(*args, **kwargs).args == want
+
+
 @pytest.mark.parametrize("args, kwargs", CALLS)
 def test_binding_as_python_does(args, kwargs):
     d = Dispatcher(
@@ -272,14 +284,7 @@ def test_binding_as_python_does(args, kwargs):
         varkw=True,
         keyword_only=2,
     )
-    try:
-        want = python_function(*args, **kwargs)
-    except TypeError as e:
-        with pytest.raises(TypeError) as found:
-            d.signature(*args, **kwargs)
-        assert str(found.value) == str(e)
-        return
-    assert d.signature(*args, **kwargs).args == want
+    binds_as(python_function, d, args, kwargs)
 
 
 @pytest.mark.parametrize(
@@ -290,14 +295,7 @@ def test_binding_without_extras(args, kwargs):
         return a, b
 
     d = Dispatcher(lambda s: None, ["a", "b"], name=f.__qualname__, defaults=(7,))
-    try:
-        want = f(*args, **kwargs)
-    except TypeError as e:
-        with pytest.raises(TypeError) as found:
-            d.signature(*args, **kwargs)
-        assert str(found.value) == str(e)
-        return
-    assert d.signature(*args, **kwargs).args == want
+    binds_as(f, d, args, kwargs)
 
 
 def test_ints_with_too_many_values():

@@ -5,7 +5,6 @@ Paths, as the dispatcher reads them: ``("global", dict, name)``, ``("cell", cell
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 import numpy as np
@@ -159,7 +158,3 @@ def _tensor_kind(v: Any) -> Kind:
     if isinstance(v, np.ndarray):
         return ("tensor", DTYPE[v.dtype.name], v.ndim)
     return ("tensor", v.dtype, v.ndim)
-
-
-def is_plain_module(v: Any) -> bool:
-    return isinstance(v, types.ModuleType)

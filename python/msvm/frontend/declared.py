@@ -51,7 +51,6 @@ class Declared:
     def begin(self, build: Build) -> list[Any]:
         """Shapes for the leaves that are tensors, in a new program."""
         self.build = build
-        self.begun = False
         self.symbols: dict[Any, Any] = {}
         self.bound: set[Any] = set()
         self.free: list[Any] = []
@@ -64,7 +63,6 @@ class Declared:
             if isinstance(m.value, int) and not isinstance(m.value, bool):
                 self.dim(m)
         self.bind()
-        self.begun = True
         return shapes
 
     def bind(self) -> None:

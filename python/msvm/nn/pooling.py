@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import ops
@@ -10,7 +11,9 @@ from .cell import Cell
 
 
 class _MaxPool(Cell):
-    """The greatest element of each window."""
+    """The greatest element of each window. ``function``: the pool of ``msvm.ops``."""
+
+    function: Callable[..., Any]
 
     def __init__(
         self,
@@ -30,39 +33,35 @@ class _MaxPool(Cell):
         """Its window."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode!r}"
 
+    def construct(self, x: Any) -> Any:
+        """[N, C, sizes...] -> [N, C, sizes'...], with ``return_indices`` also the positions."""
+        return self.function(
+            x, self.kernel_size, self.stride, self.padding, self.dilation, self.return_indices, self.ceil_mode, pad_mode=self.pad_mode
+        )
+
 
 class MaxPool1d(_MaxPool):
     """``ops.max_pool1d`` over [N, C, L]."""
 
-    def construct(self, x: Any) -> Any:
-        """[N, C, L] -> [N, C, L']."""
-        return ops.max_pool1d(
-            x, self.kernel_size, self.stride, self.padding, self.dilation, self.return_indices, self.ceil_mode, pad_mode=self.pad_mode
-        )
+    function = staticmethod(ops.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
     """``ops.max_pool2d`` over [N, C, H, W]."""
 
-    def construct(self, x: Any) -> Any:
-        """[N, C, H, W] -> [N, C, H', W']."""
-        return ops.max_pool2d(
-            x, self.kernel_size, self.stride, self.padding, self.dilation, self.return_indices, self.ceil_mode, pad_mode=self.pad_mode
-        )
+    function = staticmethod(ops.max_pool2d)
 
 
 class MaxPool3d(_MaxPool):
     """``ops.max_pool3d`` over [N, C, D, H, W]."""
 
-    def construct(self, x: Any) -> Any:
-        """[N, C, D, H, W] -> [N, C, D', H', W']."""
-        return ops.max_pool3d(
-            x, self.kernel_size, self.stride, self.padding, self.dilation, self.return_indices, self.ceil_mode, pad_mode=self.pad_mode
-        )
+    function = staticmethod(ops.max_pool3d)
 
 
 class _AvgPool(Cell):
-    """The mean of each window."""
+    """The mean of each window. ``function``: the pool of ``msvm.ops``."""
+
+    function: Callable[..., Tensor]
 
     def __init__(
         self,
@@ -84,13 +83,9 @@ class _AvgPool(Cell):
         """Its window."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode!r}"
 
-
-class AvgPool1d(_AvgPool):
-    """``ops.avg_pool1d`` over [N, C, L]."""
-
     def construct(self, x: Any) -> Tensor:
-        """[N, C, L] -> [N, C, L']."""
-        return ops.avg_pool1d(
+        """[N, C, sizes...] -> [N, C, sizes'...]."""
+        return self.function(
             x,
             self.kernel_size,
             self.stride,
@@ -100,40 +95,24 @@ class AvgPool1d(_AvgPool):
             self.divisor_override,
             pad_mode=self.pad_mode,
         )
+
+
+class AvgPool1d(_AvgPool):
+    """``ops.avg_pool1d`` over [N, C, L]."""
+
+    function = staticmethod(ops.avg_pool1d)
 
 
 class AvgPool2d(_AvgPool):
     """``ops.avg_pool2d`` over [N, C, H, W]."""
 
-    def construct(self, x: Any) -> Tensor:
-        """[N, C, H, W] -> [N, C, H', W']."""
-        return ops.avg_pool2d(
-            x,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-            pad_mode=self.pad_mode,
-        )
+    function = staticmethod(ops.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
     """``ops.avg_pool3d`` over [N, C, D, H, W]."""
 
-    def construct(self, x: Any) -> Tensor:
-        """[N, C, D, H, W] -> [N, C, D', H', W']."""
-        return ops.avg_pool3d(
-            x,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-            pad_mode=self.pad_mode,
-        )
+    function = staticmethod(ops.avg_pool3d)
 
 
 class _Adaptive(Cell):

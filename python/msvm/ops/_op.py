@@ -72,7 +72,26 @@ _context.on_change(forget_programs)
 @overload
 def op(body: Callable[..., Any], /) -> Op: ...
 @overload
-def op(*, sizes: Sequence[str] = (), static: Sequence[str] = ()) -> Callable[[Callable[..., Any]], Op]: ...
-def op(body: Callable[..., Any] | None = None, /, *, sizes: Sequence[str] = (), static: Sequence[str] = ()) -> Any:
-    """Makes an operator of a body over symbolic values (see the module). ``sizes``: parameters that are sizes, or sequences of them."""
-    return Op(body, sizes, static) if body is not None else lambda f: Op(f, sizes, static)
+def op(
+    *, name: str | None = None, doc: str | None = None, sizes: Sequence[str] = (), static: Sequence[str] = ()
+) -> Callable[[Callable[..., Any]], Op]: ...
+def op(
+    body: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    doc: str | None = None,
+    sizes: Sequence[str] = (),
+    static: Sequence[str] = (),
+) -> Any:
+    """Makes an operator of a body over symbolic values (see the module). ``sizes``: parameters that are sizes, or sequences of them.
+
+    ``name`` and ``doc``: those of the operator where the body, shared by a family, has none of its own.
+    """
+
+    def made(f: Callable[..., Any]) -> Op:
+        f.__name__, f.__qualname__ = name or f.__name__, name or f.__qualname__
+        f.__doc__ = doc or f.__doc__
+        return Op(f, sizes, static)
+
+    return made if body is None else made(body)

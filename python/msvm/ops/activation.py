@@ -17,11 +17,11 @@ def _plain(name: str, operator: str, what: str) -> Op:
     def body(input: Any) -> Any:
         return emit(operator, floating(input))
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = (
-        f"{what}\n\n    ``input``: any shape, numbers; integers and bools become float32. The result has its shape. ONNX ``{operator}``."
-    )
-    return op(body)
+    return op(
+        name=name,
+        doc=f"{what}"
+        f"\n\n    ``input``: any shape, numbers; integers and bools become float32. The result has its shape. ONNX ``{operator}``.",
+    )(body)
 
 
 softplus = _plain("softplus", "Softplus", "log(1 + exp(x)), computed so that large values don't overflow.")
@@ -189,13 +189,15 @@ def _along(name: str, operator: str, what: str) -> Callable[..., Any]:
             return emit_like_vector(operator, x)
         return emit(operator, [x], axis=axis_of(axis if dim is None else dim, x.ndim))
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""{what}
+    return op(
+        name=name,
+        doc=f"""{what}
 
     ``input``: any shape; integers become float32. ``axis`` (or ``dim``): whose elements belong together. ONNX ``{operator}``.
     Errors: InputError for an axis that isn't there.
-    """
-    return op(static=("axis", "dtype", "dim"))(body)
+    """,
+        static=("axis", "dtype", "dim"),
+    )(body)
 
 
 def emit_like_vector(operator: str, x: SymTensor) -> SymTensor:

@@ -67,15 +67,17 @@ def _convolution(name: str, n: int) -> Any:
         )
         return v.squeeze(y, [0]) if alone else y
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""Sums of products of the weight with the window at each position, plus a bias per output channel, over {n} spatial
+    return op(
+        name=name,
+        doc=f"""Sums of products of the weight with the window at each position, plus a bias per output channel, over {n} spatial
     axes. ONNX ``Conv``.
 
     ``input`` [N, C, ...], ``weight`` [out, C / groups, kernel...], ``bias`` [out]; floats of one dtype, or promoted to it.
     ``pad_mode``: "same" (the result has ceil(size / stride); the larger half of the padding at the end), "valid", or "pad": ``padding``
     elements at both ends, an int, one per axis, or begin and end of each axis. Errors: channels, groups or sizes that don't fit.
-    """
-    return op(static=STATIC)(body)
+    """,
+        static=STATIC,
+    )(body)
 
 
 conv1d, conv2d, conv3d = (_convolution(f"conv{n}d", n) for n in (1, 2, 3))
@@ -99,14 +101,16 @@ def _transposed(name: str, n: int) -> Any:
         y = emit("ConvTranspose", operands, output_padding=extra if any(extra) else None, **attrs)
         return v.squeeze(y, [0]) if alone else y
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""The transpose of ``conv{n}d``: each element adds its multiple of the weight to a window of the result. ONNX
+    return op(
+        name=name,
+        doc=f"""The transpose of ``conv{n}d``: each element adds its multiple of the weight to a window of the result. ONNX
     ``ConvTranspose``.
 
     ``input`` [N, C, ...], ``weight`` [C, out / groups, kernel...], ``bias`` [out]. Sizes of the result:
     (size - 1) * stride + dilation * (kernel - 1) + 1 + output_padding less the padding; size * stride with pad_mode "same".
-    """
-    return op(static=(*STATIC, "output_padding"))(body)
+    """,
+        static=(*STATIC, "output_padding"),
+    )(body)
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (_transposed(f"conv_transpose{n}d", n) for n in (1, 2, 3))

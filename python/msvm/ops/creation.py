@@ -224,11 +224,13 @@ def _window(name: str, operator: str, what: str) -> Any:
             output_datatype=F32 if dtype is None else as_dtype(dtype),
         )
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = (
-        f"{what} Rank 1; N is the length, or without ``periodic`` the length - 1; float32 unless ``dtype`` is given. ONNX ``{operator}``."
-    )
-    return op(sizes=("window_length",), static=("periodic", "dtype"))(body)
+    return op(
+        name=name,
+        doc=f"{what} Rank 1; N is the length, or without ``periodic`` the length - 1; float32 unless ``dtype`` is given. "
+        f"ONNX ``{operator}``.",
+        sizes=("window_length",),
+        static=("periodic", "dtype"),
+    )(body)
 
 
 hann_window = _window("hann_window", "HannWindow", "Hann's window: 0.5 - 0.5 cos(2 pi n / N).")

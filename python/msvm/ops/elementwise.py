@@ -15,13 +15,6 @@ from ._promote import as_dtype, floating, promoted, result_dtype, tensor, weak_k
 UINT8, INT32, UINT64 = DTYPE["uint8"], DTYPE["int32"], DTYPE["uint64"]
 
 
-def _make(name: str, body: Callable[..., Any], doc: str, parameters: str = "input") -> Op:
-    """An operator whose body is made from a table row."""
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = doc
-    return op(body)
-
-
 # --- one operand ---------------------------------------------------------------------------------------------------------
 
 
@@ -29,11 +22,11 @@ def _float_unary(name: str, operator: str, what: str) -> Op:
     def body(input: Any) -> Any:
         return emit(operator, floating(input))
 
-    return _make(
-        name,
-        body,
-        f"{what}\n\n    ``input``: any shape, numbers; integers and bools become float32. The result has its shape. ONNX ``{operator}``.",
-    )
+    return op(
+        name=name,
+        doc=f"{what}"
+        f"\n\n    ``input``: any shape, numbers; integers and bools become float32. The result has its shape. ONNX ``{operator}``.",
+    )(body)
 
 
 sqrt = _float_unary("sqrt", "Sqrt", "Square root; NaN for negative values.")
@@ -61,11 +54,11 @@ def _rounding(name: str, operator: str, what: str) -> Op:
         (x,) = promoted(input)
         return emit(operator, [x]) if x.dtype.kind == "f" else x
 
-    return _make(
-        name,
-        body,
-        f"{what} Integers stay as they are.\n\n    ``input``: any shape, numbers. The result has its shape and dtype. ONNX ``{operator}``.",
-    )
+    return op(
+        name=name,
+        doc=f"{what} Integers stay as they are."
+        f"\n\n    ``input``: any shape, numbers. The result has its shape and dtype. ONNX ``{operator}``.",
+    )(body)
 
 
 ceil = _rounding("ceil", "Ceil", "The nearest whole number that is not less.")
@@ -192,7 +185,7 @@ def _log_base(name: str, base: float, what: str) -> Op:
         (x,) = floating(input)
         return emit("Mul", [emit("Log", [x]), tensor(1 / float(np.log(base)), x.dtype)])
 
-    return _make(name, body, f"{what} -inf for 0, NaN for negative values. Any shape; integers become float32.")
+    return op(name=name, doc=f"{what} -inf for 0, NaN for negative values. Any shape; integers become float32.")(body)
 
 
 log2 = _log_base("log2", 2.0, "Logarithm to base 2.")
@@ -295,7 +288,7 @@ def _arithmetic(name: str, operator: str, what: str) -> Op:
         return emit(operator, [a, b])
 
     bools = f" Of bools, logical {on_bools.lower()}." if on_bools else ""
-    return _make(name, body, f"{what}{bools}\n\n    Two operands that broadcast; their dtypes are promoted. ONNX ``{operator}``.")
+    return op(name=name, doc=f"{what}{bools}\n\n    Two operands that broadcast; their dtypes are promoted. ONNX ``{operator}``.")(body)
 
 
 add = _arithmetic("add", "Add", "Sum; integers wrap.")
@@ -309,7 +302,9 @@ def _variadic(name: str, operator: str, what: str) -> Op:
     def body(inputs: Any) -> Any:
         return emit(operator, (floating if operator in ("Sum", "Mean") else promoted)(*inputs))
 
-    return _make(name, body, f"{what}\n\n    ``inputs``: a tuple or list of tensors that broadcast to each other. ONNX ``{operator}``.")
+    return op(name=name, doc=f"{what}\n\n    ``inputs``: a tuple or list of tensors that broadcast to each other. ONNX ``{operator}``.")(
+        body
+    )
 
 
 addn = _variadic("addn", "Sum", "Sum of all tensors, from the first to the last, in a float dtype.")
@@ -587,9 +582,9 @@ def _comparison(name: str, operator: str, what: str) -> Op:
             a, b = tensor(a, UINT8), tensor(b, UINT8)
         return emit(operator, [a, b])
 
-    return _make(
-        name, body, f"{what}\n\n    Two operands that broadcast; their dtypes are promoted. The result is bool. ONNX ``{operator}``."
-    )
+    return op(
+        name=name, doc=f"{what}\n\n    Two operands that broadcast; their dtypes are promoted. The result is bool. ONNX ``{operator}``."
+    )(body)
 
 
 equal = _comparison("equal", "Equal", "Whether both are equal; NaN equals nothing.")
@@ -623,11 +618,10 @@ def _logical(name: str, operator: str, what: str) -> Op:
     def body(input: Any, other: Any) -> Any:
         return emit(operator, [truth(input), truth(other)])
 
-    return _make(
-        name,
-        body,
-        f"{what}\n\n    Two operands that broadcast; numbers are true where they aren't 0. The result is bool. ONNX ``{operator}``.",
-    )
+    return op(
+        name=name,
+        doc=f"{what}\n\n    Two operands that broadcast; numbers are true where they aren't 0. The result is bool. ONNX ``{operator}``.",
+    )(body)
 
 
 logical_and = _logical("logical_and", "And", "Whether both are true.")
@@ -643,9 +637,10 @@ def _bitwise(name: str, operator: str, on_bools: str, what: str) -> Op:
         _expect_integers(name, a, b)
         return emit(operator, [a, b])
 
-    return _make(
-        name, body, f"{what} Of bools, logical {on_bools.lower()}.\n\n    Two integer or bool operands that broadcast. ONNX ``{operator}``."
-    )
+    return op(
+        name=name,
+        doc=f"{what} Of bools, logical {on_bools.lower()}.\n\n    Two integer or bool operands that broadcast. ONNX ``{operator}``.",
+    )(body)
 
 
 bitwise_and = _bitwise("bitwise_and", "BitwiseAnd", "And", "Bits that are set in both.")
@@ -666,7 +661,7 @@ def _shift(name: str, direction: str, what: str) -> Op:
         return emit("Where", [emit("Less", [b, tensor(bits, b.dtype)]), moved, tensor(0, a.dtype)])
 
     more = "By as many bits as the dtype has, or more, all leave. Errors: negative shifts, when it runs."
-    return _make(name, body, f"{what} {more}\n\n    Two integer operands that broadcast. ONNX ``BitShift``.")
+    return op(name=name, doc=f"{what} {more}\n\n    Two integer operands that broadcast. ONNX ``BitShift``.")(body)
 
 
 bitwise_left_shift = _shift("bitwise_left_shift", "LEFT", "The bits moved up; what leaves the dtype is lost.")
@@ -761,11 +756,10 @@ def cummulative(name: str, operator: str, what: str) -> Op:
         wide = tensor(x, I64) if small else x
         return tensor(emit(operator, [wide], axis=axis_of(axis, x.ndim)), wanted)
 
-    return _make(
-        name,
-        body,
-        f"{what} along an axis. Integers become int64 or uint64 unless ``dtype`` says otherwise; shape stays. ONNX ``{operator}``.",
-    )
+    return op(
+        name=name,
+        doc=f"{what} along an axis. Integers become int64 or uint64 unless ``dtype`` says otherwise; shape stays. ONNX ``{operator}``.",
+    )(body)
 
 
 cumsum = cummulative("cumsum", "CumSum", "Sum of the elements up to each one")

@@ -120,6 +120,10 @@ def resize_nearest_neighbor(input_x: Any, size: Any, align_corners: bool = False
     return resized(x, [2, 3], sizes, mode="nearest", coordinate_transformation_mode=mode, nearest_mode="floor")
 
 
+def _positions(align_corners: bool, half_pixel_centers: bool) -> str:
+    return "align_corners" if align_corners else "half_pixel" if half_pixel_centers else "asymmetric"
+
+
 def _two(size: Any, name: str, x: SymTensor) -> list[Any]:
     sizes = list(as_sizes(size, "size"))
     if len(sizes) != 2 or x.ndim != 4:
@@ -134,8 +138,13 @@ def resize_bilinear(input: Any, size: Any, align_corners: bool = False, half_pix
     Positions are i * in / out, those of centres, or those of corners. ONNX ``Resize``.
     """
     (x,) = floating(input)
-    mode = "align_corners" if align_corners else "half_pixel" if half_pixel_centers else "asymmetric"
-    return resized(x, [2, 3], _two(size, "resize_bilinear", x), mode="linear", coordinate_transformation_mode=mode)
+    return resized(
+        x,
+        [2, 3],
+        _two(size, "resize_bilinear", x),
+        mode="linear",
+        coordinate_transformation_mode=_positions(align_corners, half_pixel_centers),
+    )
 
 
 @op(sizes=("size",), static=("align_corners", "half_pixel_centers"))
@@ -145,8 +154,13 @@ def resize_bicubic(images: Any, size: Any, align_corners: bool = False, half_pix
     Positions are i * in / out, those of centres, or those of corners. ONNX ``Resize``.
     """
     (x,) = floating(images)
-    mode = "align_corners" if align_corners else "half_pixel" if half_pixel_centers else "asymmetric"
-    return resized(x, [2, 3], _two(size, "resize_bicubic", x), mode="cubic", coordinate_transformation_mode=mode)
+    return resized(
+        x,
+        [2, 3],
+        _two(size, "resize_bicubic", x),
+        mode="cubic",
+        coordinate_transformation_mode=_positions(align_corners, half_pixel_centers),
+    )
 
 
 _RESIZE = (

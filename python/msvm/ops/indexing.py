@@ -167,12 +167,13 @@ def _scatter_nd(name: str, reduction: str, what: str) -> Any:
         x, at = as_tensor(input_x), integers(indices, name)
         return emit("ScatterND", [x, at, _update(updates, x.dtype)], reduction=reduction)
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""``input_x`` with slices {what} ``updates``, at the positions that the tuples along the last axis of ``indices`` give.
+    return op(
+        name=name,
+        doc=f"""``input_x`` with slices {what} ``updates``, at the positions that the tuples along the last axis of ``indices`` give.
 
     The shape of ``updates`` is that of ``indices`` without its last axis, then that of a slice. ONNX ``ScatterND``.
-    """
-    return op(body)
+    """,
+    )(body)
 
 
 tensor_scatter_update = _scatter_nd("tensor_scatter_update", "none", "replaced by")

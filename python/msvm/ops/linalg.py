@@ -49,9 +49,9 @@ def _of_rank(name: str, *ranks: int) -> Any:
             check(a.shape[0] == b.shape[0], "bmm: the batch sizes differ")
         return _in_product_dtype("MatMul", [a, b])
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"Matrix product of tensors of ranks {ranks[0]} and {ranks[1]}. ONNX ``MatMul``. Errors: InputError for other ranks."
-    return op(body)
+    return op(
+        name=name, doc=f"Matrix product of tensors of ranks {ranks[0]} and {ranks[1]}. ONNX ``MatMul``. Errors: InputError for other ranks."
+    )(body)
 
 
 mm, mv, bmm = _of_rank("mm", 2, 2), _of_rank("mv", 2, 1), _of_rank("bmm", 3, 3)

@@ -291,9 +291,7 @@ def _stacked(name: str, axis: int, least: int, doc: str) -> Any:
         at = 0 if name == "hstack" and found[0].ndim == 1 else axis
         return emit("Concat", found, axis=at)
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = doc
-    return op(body)
+    return op(name=name, doc=doc)(body)
 
 
 hstack = _stacked("hstack", 1, 1, "Tensors joined along axis 1, vectors along axis 0.")

@@ -66,13 +66,15 @@ def _max_pool(name: str, n: int) -> Any:
         found = [v.squeeze(t, [0]) if alone else t for t in (y, at) if t is not None]
         return tuple(found) if return_indices else found[0]
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""The greatest element of each window over {n} spatial axes; padding doesn't count. ONNX ``MaxPool``.
+    return op(
+        name=name,
+        doc=f"""The greatest element of each window over {n} spatial axes; padding doesn't count. ONNX ``MaxPool``.
 
     ``input`` [N, C, ...]. ``stride`` is ``kernel_size`` unless given. With ``return_indices`` also the positions within each channel's
     plane, as int64.
-    """
-    return op(static=STATIC)(body)
+    """,
+        static=STATIC,
+    )(body)
 
 
 max_pool1d, max_pool2d, max_pool3d = (_max_pool(f"max_pool{n}d", n) for n in (1, 2, 3))
@@ -98,12 +100,14 @@ def _avg_pool(name: str, n: int) -> Any:
             y = emit("Mul", [y, tensor(float(np.prod(attrs["kernel_shape"])) / divisor_override, y.dtype)])
         return v.squeeze(y, [0]) if alone else y
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""The mean of each window over {n} spatial axes. ONNX ``AveragePool``.
+    return op(
+        name=name,
+        doc=f"""The mean of each window over {n} spatial axes. ONNX ``AveragePool``.
 
     ``input`` [N, C, ...]. ``stride`` is ``kernel_size`` unless given; ``count_include_pad``: whether padding counts as zeros.
-    """
-    return op(static=STATIC)(body)
+    """,
+        static=STATIC,
+    )(body)
 
 
 avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(f"avg_pool{n}d", n) for n in (1, 2, 3))
@@ -116,9 +120,11 @@ def _lp_pool(name: str, n: int) -> Any:
         y = emit("LpPool", [t], p=int(norm_type), ceil_mode=int(ceil_mode), **_window(n, kernel_size, stride, None, 0))
         return v.squeeze(y, [0]) if alone else y
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"The p-norm (p = ``norm_type``) of each window over {n} spatial axes of [N, C, ...]. ONNX ``LpPool``."
-    return op(static=STATIC)(body)
+    return op(
+        name=name,
+        doc=f"The p-norm (p = ``norm_type``) of each window over {n} spatial axes of [N, C, ...]. ONNX ``LpPool``.",
+        static=STATIC,
+    )(body)
 
 
 lp_pool1d, lp_pool2d = (_lp_pool(f"lp_pool{n}d", n) for n in (1, 2))
@@ -147,13 +153,16 @@ def _max_unpool(name: str, n: int) -> Any:
             y = emit("MaxUnpool", [t, at], [n_batch, channels, *sizes], kernel_shape=kernel, strides=strides, pads=pads)
         return v.squeeze(y, [0]) if alone else y
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""Each element put where the positions of ``max_pool{n}d`` say, zeros elsewhere. ONNX ``MaxUnpool``.
+    return op(
+        name=name,
+        doc=f"""Each element put where the positions of ``max_pool{n}d`` say, zeros elsewhere. ONNX ``MaxUnpool``.
 
     ``indices``: positions within each channel's plane. Spatial sizes: (size - 1) * stride - 2 * padding + kernel, unless ``output_size``
     is given.
-    """
-    return op(static=STATIC, sizes=("output_size",))(body)
+    """,
+        static=STATIC,
+        sizes=("output_size",),
+    )(body)
 
 
 max_unpool1d, max_unpool2d, max_unpool3d = (_max_unpool(f"max_unpool{n}d", n) for n in (1, 2, 3))
@@ -163,9 +172,7 @@ def _global(name: str, operator: str, what: str) -> Any:
     def body(input: Any) -> Any:
         return emit(operator, floating(input))
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"{what} over all positions of each channel: [N, C, ...] to [N, C, 1...]. ONNX ``{operator}``."
-    return op(body)
+    return op(name=name, doc=f"{what} over all positions of each channel: [N, C, ...] to [N, C, 1...]. ONNX ``{operator}``.")(body)
 
 
 global_avg_pool = _global("global_avg_pool", "GlobalAveragePool", "The mean")
@@ -230,13 +237,15 @@ def _adaptive_avg(name: str, n: int) -> Any:
         y = adaptive_average(x, _adaptive_sizes(name, n, output_size, x))
         return v.squeeze(y, [0]) if alone else y
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""Means over as many bins as ``output_size`` says (one size, or one per axis; None keeps it), over {n} spatial axes
+    return op(
+        name=name,
+        doc=f"""Means over as many bins as ``output_size`` says (one size, or one per axis; None keeps it), over {n} spatial axes
     of [N, C, ...].
 
     Bin i reaches from floor(i * size / count) to ceil((i + 1) * size / count).
-    """
-    return op(sizes=("output_size",))(body)
+    """,
+        sizes=("output_size",),
+    )(body)
 
 
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (_adaptive_avg(f"adaptive_avg_pool{n}d", n) for n in (1, 2, 3))
@@ -257,11 +266,12 @@ def _adaptive_max(name: str, n: int) -> Any:
                 x = emit("ReduceMax", [emit("Where", [mask, v.unsqueeze(x, [axis]), least])], axes=[axis + 1], keepdims=0)
         return v.squeeze(x, [0]) if alone else x
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = (
-        f"The greatest element of each of as many bins as ``output_size`` says, over {n} spatial axes of [N, C, ...]; bins as for averages."
-    )
-    return op(sizes=("output_size",))(body)
+    return op(
+        name=name,
+        doc=f"The greatest element of each of as many bins as ``output_size`` says, over {n} spatial axes of [N, C, ...]; "
+        "bins as for averages.",
+        sizes=("output_size",),
+    )(body)
 
 
 adaptive_max_pool1d, adaptive_max_pool2d = (_adaptive_max(f"adaptive_max_pool{n}d", n) for n in (1, 2))

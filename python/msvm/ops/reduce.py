@@ -63,13 +63,15 @@ def _sum_like(name: str, operator: str, what: str, nothing: int) -> Op:
             )
         return _reduce(operator, x, axes_of(_axis(axis, dim), x.ndim), _keep(keepdims, keepdim, keep_dims))
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""{what} over axes; {nothing} of nothing. Signed integers and bools become int64, unsigned ones uint64, unless
+    return op(
+        name=name,
+        doc=f"""{what} over axes; {nothing} of nothing. Signed integers and bools become int64, unsigned ones uint64, unless
     ``dtype`` is given.
 
     ``input``: any shape, numbers. ``axis``: int, several, or None for all. ONNX ``{operator}``.
-    """
-    return op(static=STATIC)(body)
+    """,
+        static=STATIC,
+    )(body)
 
 
 sum = _sum_like("sum", "ReduceSum", "Sum", 0)
@@ -95,12 +97,14 @@ def _float_reduction(name: str, operator: str, what: str) -> Op:
             return reshape(emit(operator, [reshape(x, [1])], axes=[0], keepdims=0), [])
         return _reduce(operator, x, axes, _keep(keepdims, keepdim, keep_dims))
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""{what}
+    return op(
+        name=name,
+        doc=f"""{what}
 
     ``input``: any shape; integers and bools become float32. ``axis``: int, several, or None for all. ONNX ``{operator}``.
-    """
-    return op(static=STATIC)(body)
+    """,
+        static=STATIC,
+    )(body)
 
 
 mean = _float_reduction("mean", "ReduceMean", "Mean over axes; NaN of nothing.")
@@ -120,12 +124,14 @@ def _extreme(name: str, operator: str, what: str) -> Op:
         (x,) = promoted(input)
         return _reduce(operator, x, axes_of(_axis(axis, dim), x.ndim), _keep(keepdims, keepdim, keep_dims))
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""{what} over axes; NaN if one is NaN. Of nothing: the infinity or the dtype's limit at the other end.
+    return op(
+        name=name,
+        doc=f"""{what} over axes; NaN if one is NaN. Of nothing: the infinity or the dtype's limit at the other end.
 
     ``input``: any shape, numbers or bools; the dtype stays. ``axis``: int, several, or None for all. ONNX ``{operator}``.
-    """
-    return op(static=STATIC)(body)
+    """,
+        static=STATIC,
+    )(body)
 
 
 amax = _extreme("amax", "ReduceMax", "The greatest element")
@@ -149,13 +155,15 @@ def _argument(name: str, operator: str, what: str) -> Op:
             return reshape(found, [1] * x.ndim) if keep else found
         return _arg(operator, x, axis_of(axis, x.ndim), keep)
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""Position of the {what} element along an axis (of the flattened tensor if None), as int64; of equal ones the first,
+    return op(
+        name=name,
+        doc=f"""Position of the {what} element along an axis (of the flattened tensor if None), as int64; of equal ones the first,
     NaN before all.
 
     ``input``: any shape, numbers. ONNX ``{operator}``. Errors: an empty axis, when it runs.
-    """
-    return op(static=STATIC)(body)
+    """,
+        static=STATIC,
+    )(body)
 
 
 def _arg(operator: str, x: SymTensor, axis: int, keep: bool) -> SymTensor:
@@ -201,12 +209,14 @@ def _truth_reduction(name: str, operator: str, what: str, nothing: str) -> Op:
         x = e.truth(input)
         return _reduce(operator, x, axes_of(_axis(axis, dim), x.ndim), _keep(keepdims, keepdim, keep_dims))
 
-    body.__name__ = body.__qualname__ = name
-    body.__doc__ = f"""Whether {what} over axes isn't zero or false; {nothing} of nothing. The result is bool.
+    return op(
+        name=name,
+        doc=f"""Whether {what} over axes isn't zero or false; {nothing} of nothing. The result is bool.
 
     ``input``: any shape. ``axis``: int, several, or None for all. ONNX ``{operator}`` of bools.
-    """
-    return op(static=STATIC)(body)
+    """,
+        static=STATIC,
+    )(body)
 
 
 all = _truth_reduction("all", "ReduceMin", "every element", "true")
