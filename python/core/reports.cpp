@@ -81,6 +81,11 @@ nb::dict view_dict(const JitView& v) {
     e["region"] = text(s.region);
     e["reason"] = text(s.reason);
     e["place"] = text(s.place);
+    e["scd"] = s.scd;
+    e["phase"] = text(s.phase);
+    e["elapsed_ms"] = s.elapsed_ms;
+    e["limit_ms"] = s.limit_ms;
+    e["instead"] = text(s.instead);
     slow.append(e);
   }
   d["slow_path"] = slow;

@@ -237,35 +237,6 @@ def test_capabilities(tmp_path):
     assert json.loads(ms.vm.dump_capability_db())["sections"] == db["sections"]
 
 
-def test_trace(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    here = assembled(tmp_path, CHAIN, **QUICK)
-    ms.vm.enable_bc_trace(True)
-    try:
-        later = loaded(tmp_path, relu_add(), opt=0, jit_level=0, name="later, with a comma")
-        for _ in range(4):
-            run(here, 2, 2)
-            run(later, 3, 4)
-        ms.vm.wait_compiled(timeout=120)
-        run(here, 2, 2)
-        path = ms.vm.bc_trace_to_csv()
-    finally:
-        ms.vm.enable_bc_trace(False)
-    with Path(path).open(newline="") as f:
-        rows = list(csv.DictReader(f))
-    mine = [r for r in rows if r["program"] in ("chain", "later, with a comma")]
-    assert {r["program"] for r in mine} == {"chain", "later, with a comma"}
-    assert {"instruction", "region", "event"} <= {r["kind"] for r in mine}
-    calls = {r["operator"]: r for r in mine if r["kind"] == "instruction" and r["mnemonic"] == "OP_CALL"}
-    assert int(calls["Add"]["runs"]) == 4 and int(calls["Add"]["nanoseconds"]) > 0 and calls["Add"]["kernel"]
-    assert any(r["what"].startswith("hot patch") and float(r["seconds"]) >= 0 for r in mine if r["kind"] == "event")
-    assert ms.vm.bc_trace_to_csv(out=tmp_path / "other.csv") == str(tmp_path / "other.csv")
-    with pytest.raises(ms.FileError, match="nowhere"):
-        ms.vm.bc_trace_to_csv(out="/nowhere/t.csv")
-    with pytest.raises(ms.InputError, match="log"):
-        ms.vm.bc_trace_to_csv(log="a.log")
-
-
 def test_log(tmp_path, caplog):
     ms.vm.set_log_level("info")
     try:

@@ -117,7 +117,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void add_totals(int32_t function, int32_t region, RegionTotals& sum) const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
   void event(JitEventKind kind, std::string what);
-  void slow_path(std::string where, std::string reason, std::string place = {});
+  void slow_path(SlowPathView what);  // all but its time
   std::string region_name(const FunctionJit& f, int32_t region) const;
   std::string signature(const FunctionJit& f, int32_t region, const Box& box) const;
   std::string alias(const FunctionJit& f, int32_t region, const Box& box) const;
