@@ -8,6 +8,7 @@
 
 #include "npy.h"
 #include "observe/trace/recorder.h"
+#include "observe/snapshot/source.h"
 
 namespace msvm::cli {
 namespace {
@@ -74,13 +75,14 @@ Result<Loaded> load_program(const StreamOptions& o) {
   EngineOptions options{.num_threads = o.threads, .capability_patch = o.patch};
   MSVM_RETURN_IF_ERROR(o.jit.apply(options));
   options.eager_compiler = o.jit.tier == "1" || o.jit.tier == "2";
-  MSVM_RETURN_IF_ERROR(observe::record_as_environment_says());
+  MSVM_RETURN_IF_ERROR(observe::prepare_recording());
   MSVM_ASSIGN_OR_RETURN(l.engine, Engine::create(options));
   MSVM_RETURN_IF_ERROR(o.jit.load_bundles(*l.engine));
   const auto t0 = Clock::now();
   MSVM_ASSIGN_OR_RETURN(Module module, load_module(o.program));
   MSVM_ASSIGN_OR_RETURN(auto verified, verify_and_optimize(std::move(module), o.level.options(o.program)));
   MSVM_ASSIGN_OR_RETURN(l.program, l.engine->load(std::move(verified)));
+  observe::watch(l.program, l.program->name());
   l.load_ns = std::chrono::duration<double, std::nano>(Clock::now() - t0).count();
   if (!(o.max_seconds >= 0)) return invalid_argument("--max-seconds: a number of seconds is expected");  // NaN passes the range
   l.program->set_limits({o.max_bytes, o.max_instructions, std::chrono::nanoseconds(static_cast<int64_t>(o.max_seconds * 1e9))});

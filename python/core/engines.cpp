@@ -5,6 +5,7 @@
 
 #include "gil.h"
 #include "observe/trace/recorder.h"
+#include "observe/snapshot/source.h"
 #include "options.h"
 
 namespace msvm::python {
@@ -24,8 +25,6 @@ Process& process() {  // guarded by the GIL
   return one;
 }
 
-constexpr const char* kOwnerNames[kNumMemoryOwners] = {"interpreter", "arena", "scratch", "weights", "results"};
-
 nb::dict memory_stats() {
   MemoryStats sum;
   int64_t live = 0;
@@ -42,7 +41,7 @@ nb::dict memory_stats() {
   d["reserved"] = sum.reserved;
   d["peak"] = sum.peak;
   d["fragmentation"] = sum.fragmentation();
-  for (int k = 0; k < kNumMemoryOwners; ++k) owners[kOwnerNames[k]] = sum.by_owner[k];
+  for (int k = 0; k < kNumMemoryOwners; ++k) owners[kMemoryOwnerNames[k]] = sum.by_owner[k];
   d["by_owner"] = owners;
   d["engines"] = live;
   return d;
@@ -58,10 +57,11 @@ void patch_all(const std::string& json, const std::string& source) {
 std::shared_ptr<Engine> engine_for(const EngineOptions& options) {
   auto& all = process().engines;
   if (auto e = all.find(key_of(options)); e != all.end()) return e->second;
-  if (Status s = observe::record_as_environment_says(); !s.ok()) raise(s);
+  if (Status s = observe::prepare_recording(); !s.ok()) raise(s);
   auto e = unwrap(Engine::create(options));
   for (const auto& [json, source] : process().patches) unwrap(e->patch_capabilities(json, source));
   all.emplace(key_of(options), e);
+  observe::watch(e);
   return e;
 }
 

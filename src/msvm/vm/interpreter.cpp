@@ -180,12 +180,12 @@ class Interpreter : Machine {
   }
 
   void trace_step(const RegionPlan::Step& step, const RegionInfo& region, const RegionEntry& entry, int64_t begin) {
-    if (step.group >= 0) x_.tracer->native(frame_, region.spec->groups[static_cast<size_t>(step.group)], entry, begin);
+    if (step.group >= 0) x_.tracer->native(frame_, region.spec->groups[static_cast<size_t>(step.group)], entry, step, begin);
     else if (step.code->op == Op::kCall) trace_call(*step.code, begin);
     else x_.tracer->copy(frame_, *step.code, begin);
   }
 
-  void trace_call(const Code& c, int64_t begin) { x_.tracer->call(frame_, c, x_.dispatcher.last_report(*frame_.call_states[static_cast<size_t>(c.a)]).kernel, begin); }
+  void trace_call(const Code& c, int64_t begin) { x_.tracer->call(frame_, c, x_.dispatcher.last_report(*frame_.call_states[static_cast<size_t>(c.a)]), begin); }
 
   Status watched_copy(const Code& c) {
     const int64_t begin = kTrace ? x_.tracer->before(c.instr) : 0;

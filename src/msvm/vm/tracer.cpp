@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "msvm/ops/flops.h"
-
 namespace msvm::vm {
 namespace {
 
@@ -107,7 +105,6 @@ void Tracer::push(Event e, const Seen& seen) {
   e.name = seen.name;
   e.detail = seen.shapes;
   e.bytes = seen.bytes;
-  e.work = seen.work;
   ring_->push(e);
 }
 
@@ -124,8 +121,8 @@ void Tracer::between(int32_t instruction, int64_t now) {
   ring_->push(e);
 }
 
-void Tracer::look(Seen& seen, const Instr& call, Metas inputs, Metas outputs) {
-  uint64_t key = mix(reinterpret_cast<uintptr_t>(&call), inputs.size());
+void Tracer::look(Seen& seen, const Instr& instruction, Metas inputs, Metas outputs) {
+  uint64_t key = mix(reinterpret_cast<uintptr_t>(&instruction), inputs.size());
   for (const TensorMeta* m : inputs) key = m ? mix(key, *m) : mix(key, 0);
   for (const TensorMeta* m : outputs) key = m ? mix(key, *m) : mix(key, 0);
   if (key == seen.key) return;
@@ -136,11 +133,9 @@ void Tracer::look(Seen& seen, const Instr& call, Metas inputs, Metas outputs) {
     it->second.text = EventStream::process().define(shapes_text(inputs, outputs));
     for (const TensorMeta* m : inputs) it->second.bytes += bytes_of(m);
     for (const TensorMeta* m : outputs) it->second.bytes += bytes_of(m);
-    if (call.op == Opcode::kOpCall) it->second.work = flops(call.text, call.attrs, inputs, outputs);
   }
   seen.shapes = it->second.text;
   seen.bytes = it->second.bytes;
-  seen.work = it->second.work;
 }
 
 void Tracer::look(Seen& seen, std::span<const int64_t> values) {
@@ -161,14 +156,15 @@ void Tracer::name(Seen& seen, const RegionEntry& entry) {
   seen.name = EventStream::process().define(entry.name);
 }
 
-void Tracer::call(const Frame& frame, const Code& c, const char* kernel, int64_t begin) {
-  const Event e = event(EventKind::kCall, c.instr, begin);
+void Tracer::call(const Frame& frame, const Code& c, const CallReport& report, int64_t begin) {
+  Event e = event(EventKind::kCall, c.instr, begin);
   const auto site = static_cast<size_t>(c.a);
   Seen& seen = instrs_[static_cast<size_t>(function_)][static_cast<size_t>(c.instr)];
-  if (seen.named_after != reinterpret_cast<uintptr_t>(kernel)) {
-    seen.named_after = reinterpret_cast<uintptr_t>(kernel);
-    seen.name = EventStream::process().define(kernel);
+  if (seen.named_after != reinterpret_cast<uintptr_t>(report.kernel)) {
+    seen.named_after = reinterpret_cast<uintptr_t>(report.kernel);
+    seen.name = EventStream::process().define(report.kernel);
   }
+  e.work = report.work;
   look(seen, *frame.function->calls[site].instr, frame.call_inputs[site], frame.call_outputs[site]);
   push(e, seen);
 }
@@ -181,10 +177,11 @@ void Tracer::copy(const Frame& frame, const Code& c, int64_t begin) {
   push(e, seen);
 }
 
-void Tracer::native(const Frame& frame, const RegionGroup& group, const RegionEntry& entry, int64_t begin) {
+void Tracer::native(const Frame& frame, const RegionGroup& group, const RegionEntry& entry, const RegionPlan::Step& step, int64_t begin) {
   const auto last = static_cast<size_t>(group.members.back());
   Event e = event(EventKind::kNative, group.members.back(), begin);
   e.tier = static_cast<uint8_t>(entry.tier);
+  e.work = static_cast<double>(step.rows) * static_cast<double>(step.columns) * static_cast<double>(group.members.size());
   Seen& seen = instrs_[static_cast<size_t>(function_)][last];
   name(seen, entry);
   const Function& f = *frame.function;

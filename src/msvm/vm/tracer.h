@@ -27,10 +27,10 @@ class Tracer {
     if (now - last_ > long_) [[unlikely]] between(instruction, now);
     return now;
   }
-  void call(const Frame& frame, const Code& c, const char* kernel, int64_t begin);
+  void call(const Frame& frame, const Code& c, const CallReport& report, int64_t begin);
   void copy(const Frame& frame, const Code& c, int64_t begin);
   /// Of a group of calls in native code: `kernel` is its code.
-  void native(const Frame& frame, const RegionGroup& group, const RegionEntry& entry, int64_t begin);
+  void native(const Frame& frame, const RegionGroup& group, const RegionEntry& entry, const RegionPlan::Step& step, int64_t begin);
   /// `entry` null: interpreted.
   void region(const Frame& frame, int32_t region, const RegionEntry* entry, int64_t begin);
 
@@ -40,19 +40,17 @@ class Tracer {
     uint64_t key = 0;            // of the shapes
     TextId shapes = 0;
     int64_t bytes = 0;
-    double work = 0;
     uint64_t named_after = 0;
     TextId name = 0;
   };
   struct Shapes {
     TextId text = 0;
     int64_t bytes = 0;
-    double work = 0;
   };
   using Metas = std::span<const TensorMeta* const>;
 
   void between(int32_t instruction, int64_t now);
-  void look(Seen& seen, const Instr& call, Metas inputs, Metas outputs);
+  void look(Seen& seen, const Instr& instruction, Metas inputs, Metas outputs);
   void look(Seen& seen, std::span<const int64_t> values);
   void name(Seen& seen, const RegionEntry& entry);
   Event event(EventKind kind, int32_t instruction, int64_t begin);

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "msvm/base/ticks.h"
-#include "msvm/kernels/peak.h"
+#include "msvm/device/peak.h"
 #include "observe/trace/encode.h"
 
 namespace msvm::observe {
@@ -35,7 +35,7 @@ FileHeader make_header() {
   FileHeader h;
   h.pid = static_cast<uint32_t>(getpid());
   h.ns_per_tick = nanoseconds_per_tick();
-  h.core_gflops = core_peak_gflops();
+  h.core_gflops = measured_peak_gflops();
   h.event_bytes = sizeof(Event);
   h.ticks = ticks();
   h.wall_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();

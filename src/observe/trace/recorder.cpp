@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "msvm/base/ticks.h"
+#include "observe/snapshot/source.h"
 #include "observe/trace/crash.h"
 #include "observe/trace/slow_path_log.h"
 
@@ -226,7 +227,14 @@ void Recorder::note(std::string_view kind, std::string_view text) {
   EventStream::process().emit(e, kind, text);
 }
 
-Status record_as_environment_says() {
+Status prepare_recording() {
+  set_trace_control({.set =
+                         [](bool on) {
+                           if (on) return Recorder::process().start_trace().status();
+                           (void)Recorder::process().stop_trace();
+                           return Status();
+                         },
+                     .on = [] { return Recorder::process().tracing(); }});
   auto variable = [](const char* name) -> std::string {
     const char* v = std::getenv(name);
     const std::string text = v ? v : "";

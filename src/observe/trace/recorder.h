@@ -39,7 +39,8 @@ class Recorder {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Starts what MSVM_BC_TRACE (1, or a folder) and MSVM_FLIGHT_RECORDER (seconds) ask for; empty, 0 or off: nothing.
-Status record_as_environment_says();
+/// For whoever makes engines: monitors can turn the trace on and off, and what MSVM_BC_TRACE (1, or a folder) and MSVM_FLIGHT_RECORDER
+/// (seconds) ask for starts; empty, 0 or off: nothing.
+Status prepare_recording();
 
 }  // namespace msvm::observe
