@@ -14,6 +14,7 @@ from typing import Any
 
 from . import _context, _core, _registry
 from ._errors import FileError, InputError
+from ._vm.code import Disassembly, disassembly
 from ._vm.jit import JitTable, SlowPaths, hit_rate, jit_table
 from ._vm.scd import ScdTable, scd_table
 from ._vm.why import Explanation, explanation
@@ -23,6 +24,7 @@ __all__ = [
     "bc_trace_to_csv",
     "bc_trace_to_perfetto",
     "clear_cache",
+    "disassemble",
     "dump_capability_db",
     "dump_flight_recorder",
     "enable_bc_trace",
@@ -102,6 +104,15 @@ def explain(f: Any = None, *args: Any) -> Explanation:
     if args:
         f(*args)
     return explanation(_registry.executables(f))
+
+
+def disassemble(f: Any = None, entry: str | None = None) -> Disassembly:
+    """Machine code of an entry beside the loop program, the bytecode and the source it comes from; its ``findings`` say what stands out.
+
+    ``entry``: its name, alias or box as ``jit_info`` shows them; by default the one with code that was hit most often. Raises
+    ``InputError`` if there is no such entry, or no native code yet.
+    """
+    return disassembly(_registry.executables(f), entry)
 
 
 def wait_compiled(f: Any = None, timeout: float | None = None) -> bool:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "msvm/jit/bind.h"
+#include "msvm/jit/entry_code.h"
 #include "msvm/jit/lower.h"
 #include "msvm/jit/native/native_jit.h"
 #include "msvm/jit/native/run_log.h"
@@ -53,6 +54,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   Status make(int32_t function, const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges);
   /// The code of all entries as a bundle, signed with the user's key; how many images.
   Result<size_t> write_bundle(const std::string& path) const;
+  /// The entry of that name, alias or box; without one, of those with code that which was hit most often. `function`, `region` < 0: any.
+  Result<EntryCode> entry_code(int32_t function, int32_t region, std::string_view name) const;
   /// Takes all entries out and has them made again.
   void retire_all();
   /// What the adaptive mode has learnt so far, as JSON; empty in other modes.
