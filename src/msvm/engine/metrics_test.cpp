@@ -131,7 +131,7 @@ TEST(Metrics, GroupsCountAsTheirCalls) {
   ASSERT_TRUE(program->run(in).ok());
   ASSERT_EQ(program->counters().native_regions, 1);
   EXPECT_EQ(program->work().operations, 4 * 128 + 2 * 128 * 4);
-  // Mul and Add read x and write one tensor; Softmax and Sub read the product, keep exponentials in between, and write y.
+  // Mul and Add read x and write one tensor; Softmax and Sub read the product, write y, and exponentials into a third one.
   EXPECT_EQ(program->work().bytes, 2 * 512 + (64 + 2 * 512) + 3 * 512) << to_text(program->jit_view());
   ASSERT_TRUE(program->run(in).ok());  // repeats its plan
   EXPECT_EQ(program->work().operations, 2 * (4 * 128 + 2 * 128 * 4));

@@ -174,7 +174,7 @@ void RegionRun::run_group(const RegionPlan::Step& step) {
   x_.dispatcher.split(step.rows * pieces, g.ns_per_element * static_cast<double>(std::min(kColumns, step.columns)), blocks);
 }
 
-RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t, int32_t)> before_step, Status& status, int32_t& instr) {
+RegionRun::Outcome RegionRun::run(FunctionRef<void(const RegionPlan::Step&)> before_step, Status& status, int32_t& instr) {
   const size_t n = info_.symbols.size();
   state_.values.resize(n + info_.further.size());
   for (size_t i = 0; i < n; ++i) state_.values[i] = v_[info_.symbols[i]];
@@ -203,7 +203,7 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t, int32_t)> before_ste
   if (!plan_->entry) return Outcome::kInterpret;
   for (const RegionPlan::Step& step : plan_->steps) {
     instr = step.code->instr;
-    before_step(instr, step.group >= 0 ? static_cast<int32_t>(info_.spec->groups[static_cast<size_t>(step.group)].members.size()) : 0);
+    before_step(step);
     if (step.group >= 0) {
       run_group(step);
     } else {

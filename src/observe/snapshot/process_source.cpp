@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "observe/snapshot/bytecode_lines.h"
-#include "observe/snapshot/disassembly.h"
 #include "observe/snapshot/history.h"
 #include "observe/snapshot/prometheus.h"
 #include "observe/snapshot/registry.h"
@@ -48,7 +47,8 @@ class ProcessSource final : public Source {
   std::string metrics() override { return prometheus_text(registry.take(), process_facts()); }
   Result<std::string> disassembly(uint64_t program, int32_t function, int32_t region, std::string_view entry) override {
     MSVM_ASSIGN_OR_RETURN(const auto p, find(program));
-    return disassembly_json(*p, function, region, entry);
+    MSVM_ASSIGN_OR_RETURN(const jit::Disassembly d, p->disassembly(function, region, entry));
+    return jit::to_json(d);
   }
   Result<std::string> bytecode(uint64_t program) override {
     MSVM_ASSIGN_OR_RETURN(const auto p, find(program));
