@@ -12,7 +12,7 @@ void set_limits(HttpParser& parser) {
   parser.body_limit(kMaxBody);
 }
 
-void set_body_limit(HttpParser& parser) { parser.body_limit(parser.get().method() == http::verb::post ? kMaxBody : 0); }
+bool has_needless_body(const HttpParser& parser) { return parser.get().method() != http::verb::post && (parser.chunked() || parser.content_length().value_or(0) > 0); }
 
 Request to_request(HttpParser& parser) {
   auto& message = parser.get();

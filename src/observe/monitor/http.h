@@ -13,8 +13,8 @@ using HttpResponse = boost::beast::http::response<boost::beast::http::string_bod
 
 /// With the limits of requests set.
 void set_limits(HttpParser& parser);
-/// Once the header is there: how long a body may be.
-void set_body_limit(HttpParser& parser);
+/// Once the header is there: whether a body follows where none belongs.
+bool has_needless_body(const HttpParser& parser);
 /// What the parser has; the body is moved out.
 Request to_request(HttpParser& parser);
 /// The refusal of what couldn't be read as a request, or nothing where nobody waits for one.

@@ -143,6 +143,11 @@ Monitor::~Monitor() {
 }
 
 const std::string& Monitor::url() const { return impl_->url; }
+bool Monitor::running() const {
+  if (!impl_->guard.is_ours()) return false;
+  std::lock_guard lock(impl_->mutex);
+  return impl_->loop != nullptr;
+}
 std::string Monitor::browser_url() { return impl_->access.open() ? impl_->url + "/" : impl_->url + "/?token=" + impl_->access.ticket(); }
 
 Result<std::unique_ptr<Monitor>> Monitor::start(const MonitorOptions& options, Source& source) {

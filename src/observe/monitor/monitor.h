@@ -18,6 +18,8 @@ class Monitor {
   ~Monitor();
   /// "http://127.0.0.1:9464", without a token; of addresses that stand for all, this machine's.
   const std::string& url() const;
+  /// Whether it serves: in the process that started it, until stop().
+  bool running() const;
   /// url(), with what lets a browser in once, within a minute.
   std::string browser_url();
   /// Ends connections, and waits until no request is being answered. Again: nothing.

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "msvm/jit/disk/test_folder.h"
 #include "observe/monitor/client.h"
 #include "observe/monitor/run_file.h"
 #include "observe/monitor/testing/certificate.h"
@@ -32,15 +33,7 @@ constexpr const char* kGet = "GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\n\
 constexpr const char* kLive = "GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 struct MonitorTest : ::testing::Test {
-  void SetUp() override {
-    char name[] = "/tmp/monitor_test.XXXXXX";
-    folder = ::mkdtemp(name);
-    ::setenv("XDG_RUNTIME_DIR", folder.c_str(), 1);
-  }
-  void TearDown() override {
-    monitor.reset();
-    fs::remove_all(folder);
-  }
+  MonitorTest() { ::setenv("XDG_RUNTIME_DIR", folder.c_str(), 1); }
   void start(MonitorOptions o = {}) {
     o.port = 0;
     auto m = Monitor::start(o, source);
@@ -60,9 +53,10 @@ struct MonitorTest : ::testing::Test {
     return false;
   }
 
+  const jit::TestFolder place;
+  const std::string folder = place.path();
   FakeSource source;
   std::unique_ptr<Monitor> monitor;
-  std::string folder;
 };
 
 std::string why_not(MonitorOptions o, Source& source) {
@@ -221,14 +215,14 @@ TEST_F(MonitorTest, EventsComeInOrderMadeOnceForAll) {
 
 TEST_F(MonitorTest, WhoReadsNothingHoldsNobodyUp) {
   source.padding = 1 << 20;
-  start({.tick = 20ms});
+  start({.tick = 100ms});
   Wire slow(url()), quick(url());
   slow.receive_buffer(4096);
   slow.send(kLive);
   quick.send(kLive);
   quick.read("\r\n\r\n");
   int id = -1;
-  for (int k = 0; k < 60; ++k) {
+  for (int k = 0; k < 25; ++k) {
     const Event e = next_event(quick);
     ASSERT_GT(e.id, id);
     id = e.id;

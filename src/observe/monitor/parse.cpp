@@ -29,7 +29,10 @@ std::string respond(std::string_view bytes, const Site& site) {
     if (parser.is_header_done() && !body) {  // as the server: limits and refusals come before the body
       body = true;
       head = parser.get().method() == http::verb::head;
-      set_body_limit(parser);
+      if (has_needless_body(parser)) {
+        response = refusal_of(http::make_error_code(http::error::body_limit));
+        break;
+      }
       if ((response = refuse(to_request(parser), site))) break;
       parser.eager(true);
       error = {};

@@ -74,11 +74,11 @@ template <class T> class Connection {
     const auto [header_error, header_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
     if (header_error) co_return co_await refuse_unread(header_error);
     const bool head = parser.get().method() == http::verb::head;
+    if (has_needless_body(parser)) co_return co_await refuse_unread(http::make_error_code(http::error::body_limit));
     if (auto refused = refuse(to_request(parser), s_.site)) {
       // What follows isn't read: who isn't known sends no megabytes.
       co_return co_await write(to_http(std::move(*refused), parser.get().version(), parser.is_done() && parser.keep_alive(), head));
     }
-    set_body_limit(parser);
     if (!parser.is_done()) {
       if (beast::iequals(parser.get()[http::field::expect], "100-continue") && !co_await write(HttpResponse(http::status::continue_, parser.get().version()))) co_return false;
       const auto [body_error, body_bytes] = co_await http::async_read(stream_, buffer_, parser, kAwait);

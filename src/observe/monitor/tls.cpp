@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include <exception>
 
@@ -43,10 +44,12 @@ Result<std::unique_ptr<ssl::context>> server_context(const std::string& certific
   SSL_CTX_set_default_passwd_cb(c, no_passphrase);
   if (SSL_CTX_use_certificate_chain_file(c, certificate.c_str()) != 1)
     return invalid_argument(fmt::format("monitor: certificate {}: {}: expected a PEM file with the certificate, then those that signed it", certificate, reason()));
-  if (SSL_CTX_use_PrivateKey_file(c, key.c_str(), SSL_FILETYPE_PEM) != 1)
-    return invalid_argument(fmt::format("monitor: key {}: {}: expected the PEM file of that certificate's private key, without a passphrase", key, reason()));
-  if (SSL_CTX_check_private_key(c) != 1)
-    return invalid_argument(fmt::format("monitor: key {} isn't that of certificate {}: {}", key, certificate, reason()));
+  if (SSL_CTX_use_PrivateKey_file(c, key.c_str(), SSL_FILETYPE_PEM) != 1) {
+    const int what = ERR_GET_REASON(ERR_peek_error());
+    const std::string why = reason();
+    if (what == X509_R_KEY_VALUES_MISMATCH || what == X509_R_KEY_TYPE_MISMATCH) return invalid_argument(fmt::format("monitor: key {} isn't that of certificate {}: {}", key, certificate, why));
+    return invalid_argument(fmt::format("monitor: key {}: {}: expected the PEM file of that certificate's private key, without a passphrase", key, why));
+  }
   return context;
 }
 
