@@ -60,7 +60,8 @@ template <class T> class Connection {
   asio::awaitable<void> run() {
     bool goes_on = true;
     while (goes_on) goes_on = co_await exchange();
-    co_await say_goodbye();
+    if (broken_) reset();
+    else co_await say_goodbye();
   }
 
  private:
@@ -102,6 +103,7 @@ template <class T> class Connection {
   asio::awaitable<bool> write(HttpResponse response) {
     deadline(s_.options.write_time);
     const auto [error, bytes] = co_await http::async_write(stream_, response, kAwait);
+    broken_ |= error.failed();
     co_return !error && (response.keep_alive() || response.result() == http::status::continue_);
   }
 
@@ -120,11 +122,21 @@ template <class T> class Connection {
     listener.on_drop = [this] { beast::get_lowest_layer(stream_).cancel(); };
     for (;;) {
       const Live::Message message = co_await listener.next();
-      if (!message) co_return;
-      deadline(s_.options.write_time);
-      const auto [error, bytes] = co_await asio::async_write(stream_, asio::buffer(*message), kAwait);
-      if (error) co_return;
+      if (message) {
+        deadline(s_.options.write_time);
+        const auto [error, bytes] = co_await asio::async_write(stream_, asio::buffer(*message), kAwait);
+        if (!error) continue;
+      }
+      broken_ = true;
+      co_return;
     }
+  }
+
+  /// What the peer didn't take in time isn't kept for it by the kernel either.
+  void reset() {
+    beast::error_code ignored;
+    auto& socket = beast::get_lowest_layer(stream_).socket();
+    socket.set_option(asio::socket_base::linger(true, 0), ignored);
   }
 
   /// A socket closed with bytes unread would take the response along with it.
@@ -144,6 +156,7 @@ template <class T> class Connection {
   T& stream_;
   Shared& s_;
   beast::flat_buffer buffer_;
+  bool broken_ = false;  // the peer doesn't take what is sent
 };
 
 }  // namespace
