@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "npy.h"
+#include "observe/snapshot/source.h"
 
 namespace msvm::cli {
 namespace {
@@ -81,6 +82,7 @@ Result<Loaded> load_program(const StreamOptions& o) {
   MSVM_ASSIGN_OR_RETURN(Module module, load_module(o.program));
   MSVM_ASSIGN_OR_RETURN(auto verified, verify_and_optimize(std::move(module), o.level.options(o.program)));
   MSVM_ASSIGN_OR_RETURN(l.program, l.engine->load(std::move(verified)));
+  observe::watch(l.program, l.program->name());
   l.load_ns = std::chrono::duration<double, std::nano>(Clock::now() - t0).count();
   if (!(o.max_seconds >= 0)) return invalid_argument("--max-seconds: a number of seconds is expected");  // NaN passes the range
   l.program->set_limits({o.max_bytes, o.max_instructions, std::chrono::nanoseconds(static_cast<int64_t>(o.max_seconds * 1e9))});

@@ -16,6 +16,7 @@ packages=(
   llvm-19-dev zlib1g-dev libzstd-dev
   python3 python3-venv python3-dev
   fonts-dejavu-core
+  prometheus  # its promtool checks what /metrics says; the tests scrape with it
 )
 for extra in "$@"; do
   case $extra in

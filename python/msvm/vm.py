@@ -31,6 +31,7 @@ __all__ = [
     "jit_info",
     "load_capability_patch",
     "memory_stats",
+    "metrics",
     "print_scd_analysis",
     "scd_analysis",
     "set_log_level",
@@ -62,6 +63,11 @@ def get_jit_hit_rate(f: Any = None, *, window: bool | None = None, per: str | No
     if window not in (None, False, True):
         raise InputError(f"get_jit_hit_rate: window is True (the latest 1000 or so) or False, found {window!r}")
     return hit_rate([e.jit_view() for e in _registry.executables(f)], bool(window), per, specialised)
+
+
+def metrics() -> str:
+    """What is counted of all programs of the process, as Prometheus text (docs/metrics.md)."""
+    return _core.metrics()
 
 
 def get_avg_compile_time(f: Any = None) -> float:

@@ -1,6 +1,7 @@
 // Where a monitor takes what it shows from. Engines and programs are registered here weakly: nothing lives longer for being watched.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,5 +35,12 @@ Source& process_source();
 /// Registration, by whoever makes engines and loads programs. Cheap; from any thread. A program's engine is registered with it.
 void watch(const std::shared_ptr<Engine>& engine);
 void watch(const std::shared_ptr<Executable>& program, std::string name);
+
+/// How the process' trace is turned on and off, and whether it is on; set once by whoever wires it, before monitors begin.
+struct TraceControl {
+  std::function<Status(bool on)> set;
+  std::function<bool()> on;
+};
+void set_trace_control(TraceControl control);
 
 }  // namespace msvm::observe
