@@ -66,6 +66,8 @@ def test_every_option_is_there(msvm_cli):
         "jit-info",
         "explain",
         "compile",
+        "monitor",
+        "report",
         "cache list",
     ):
         for option in re.findall(r"^ .*?(--[a-z-]+)", msvm_cli(*command.split(), "--help").out, re.M):

@@ -66,8 +66,9 @@ def start(address: str, token: Any, read_token: Any, certificate: Any, key: Any,
     plain = (token, read_token, certificate, key) == (None,) * 4 and not names
     if plain and _plain is not None and _plain_address == address and _plain._core.running():
         return _plain
-    files = [b"" if path is None else os.fsencode(path) for path in (certificate, key)]
-    monitor = Monitor(_core.start_monitor(address, _token(token, "token"), _token(read_token, "read_token"), *files, names))
+    pem, pem_key = (b"" if path is None else os.fsencode(path) for path in (certificate, key))
+    tokens = _token(token, "token"), _token(read_token, "read_token")
+    monitor = Monitor(_core.start_monitor(address, *tokens, pem, pem_key, names))
     if plain:
         _plain, _plain_address = monitor, address
     return monitor
