@@ -27,6 +27,10 @@ struct Attachment {
 };
 void add_certificate_option(CLI::App& command, Attachment& attachment);
 
+// The commands that are about running processes alone.
+void add_monitor(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
+
 /// /api/v1/state.
 Result<nlohmann::ordered_json> fetch_state(const observe::ClientOptions& client);
 

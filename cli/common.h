@@ -32,9 +32,6 @@ Result<Module> load_module(const std::string& path, TextLines lines = TextLines:
 Result<std::string> read_text(const std::string& path);
 Status write_text(const std::string& path, const std::string& text);  // "-" or "" = standard output
 
-/// What `info` says of a program, as JSON.
-std::string module_info(const VerifiedModule& v, const std::string& path);
-
 /// As .msbc, whole or not at all.
 Status write_module(const Module& m, const std::string& path);
 
@@ -67,8 +64,6 @@ void add_scd(CLI::App& app, int& exit_code);
 void add_jit_info(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_compile(CLI::App& app, int& exit_code);
-void add_monitor(CLI::App& app, int& exit_code);
-void add_report(CLI::App& app, int& exit_code);
 void add_cache(CLI::App& app, int& exit_code);
 void add_cap(CLI::App& app, int& exit_code);
 

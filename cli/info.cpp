@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common.h"
+#include "module_info.h"
 
 namespace msvm::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "attach.h"
 #include "common.h"
 
 int main(int argc, char** argv) {

@@ -10,6 +10,7 @@
 #include "attach.h"
 #include "explain.h"
 #include "jit_text.h"
+#include "module_info.h"
 #include "msvm/bytecode/text.h"
 #include "msvm/jit/compile/find_compiler.h"
 #include "msvm/jit/disk/build_id.h"

@@ -5,8 +5,12 @@ function(msvm_embed_page target)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/monitor_page.cpp)
   set(missing ${CMAKE_SOURCE_DIR}/src/observe/monitor/no_page.html)
   file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${web}/src/*)
-  file(GLOB web_files CONFIGURE_DEPENDS ${web}/*.json ${web}/*.ts ${web}/*.html ${web}/*.js ${web}/*.mjs ${web}/dist/index.html)
+  file(GLOB web_files CONFIGURE_DEPENDS ${web}/*.json ${web}/*.ts ${web}/*.html ${web}/*.js ${web}/*.mjs)
   find_program(MSVM_NPM npm)
+  if(NOT MSVM_NPM)
+    file(GLOB built CONFIGURE_DEPENDS ${web}/dist/index.html)
+    list(APPEND web_files ${built})
+  endif()
   add_custom_command(OUTPUT ${out} VERBATIM
     DEPENDS ${web_sources} ${web_files} ${missing} ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake
     COMMAND ${CMAKE_COMMAND} -DWEB=${web} -DNPM=${MSVM_NPM} -DMISSING=${missing} -DOUT=${out} -P ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake)

@@ -31,7 +31,8 @@ set(policy "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form
 if(NOT EXISTS ${page})
   set(page ${MISSING})
 elseif(EXISTS ${WEB}/dist/csp.txt)
-  file(STRINGS ${WEB}/dist/csp.txt policy LIMIT_COUNT 1)
+  file(READ ${WEB}/dist/csp.txt policy)
+  string(STRIP "${policy}" policy)
 endif()
 
 file(READ ${page} bytes HEX)
