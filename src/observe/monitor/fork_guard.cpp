@@ -1,6 +1,7 @@
 #include "observe/monitor/fork_guard.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <mutex>
@@ -25,10 +26,14 @@ void in_child() {
   guards().mutex.unlock();
 }
 
+ino_t identity(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 ? info.st_ino : 0;
+}
+
 }  // namespace
 
-ForkGuard::ForkGuard(size_t capacity) : fds_(capacity), pid_(::getpid()) {
-  for (auto& fd : fds_) fd.store(-1, std::memory_order_relaxed);
+ForkGuard::ForkGuard(size_t capacity) : places_(capacity), pid_(::getpid()) {
   static const int installed = pthread_atfork(before_fork, in_parent, in_child);
   (void)installed;
   std::lock_guard lock(guards().mutex);
@@ -41,20 +46,25 @@ ForkGuard::~ForkGuard() {
 }
 
 size_t ForkGuard::add(int fd) {
-  for (size_t i = 0; i < fds_.size(); ++i)
-    if (int free = -1; fds_[i].compare_exchange_strong(free, fd)) return i;
-  return fds_.size();
+  for (size_t i = 0; i < places_.size(); ++i) {
+    Place& p = places_[i];
+    if (int free = kFree; !p.fd.compare_exchange_strong(free, kTaken)) continue;
+    p.socket = identity(fd);
+    p.fd.store(fd, std::memory_order_release);
+    return i;
+  }
+  return places_.size();
 }
 
 void ForkGuard::remove(size_t place) {
-  if (place < fds_.size()) fds_[place].store(-1);
+  if (place < places_.size()) places_[place].fd.store(kFree);
 }
 
 bool ForkGuard::is_ours() const { return ::getpid() == pid_; }
 
 void ForkGuard::close_all() {
-  for (auto& fd : fds_)
-    if (const int n = fd.exchange(-1); n >= 0) ::close(n);
+  for (Place& p : places_)
+    if (const int fd = p.fd.exchange(kFree); fd >= 0 && identity(fd) == p.socket) ::close(fd);
 }
 
 }  // namespace msvm::observe

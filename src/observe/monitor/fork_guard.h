@@ -1,5 +1,7 @@
 // Sockets that a forked child must not keep: their descriptors are closed there.
 #pragma once
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <vector>
@@ -22,7 +24,13 @@ class ForkGuard {
   void close_all();
 
  private:
-  std::vector<std::atomic<int>> fds_;  // -1: free
+  struct Place {
+    std::atomic<int> fd{kFree};
+    ino_t socket = 0;  // which one it is: the number may have been closed, and given to another
+  };
+  static constexpr int kFree = -1, kTaken = -2;
+
+  std::vector<Place> places_;
   const int pid_;
 };
 
