@@ -19,12 +19,6 @@ void put_on_one_line(std::string& json) {
 
 }  // namespace
 
-std::string_view newest_point(std::string_view history) {
-  const size_t begin = history.rfind('{'), end = history.rfind("}]");
-  if (begin == 0 || begin == std::string_view::npos || end == std::string_view::npos || end < begin) return {};
-  return history.substr(begin, end - begin + 1);
-}
-
 Live::Listener::Listener(std::shared_ptr<Live> live, Role role) : live_(std::move(live)), role_(role), wake_(live_->io_) {
   wake_.expires_at(asio::steady_timer::time_point::max());
   place_ = live_->listeners_.insert(live_->listeners_.end(), this);
@@ -62,7 +56,7 @@ void Live::make() {
   ++number_;
   state_ = source_.state();
   put_on_one_line(state_);
-  point_ = newest_point(source_.history());
+  point_ = source_.newest_point();
   put_on_one_line(point_);
   messages_ = {};
   made_ = std::chrono::steady_clock::now();

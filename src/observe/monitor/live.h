@@ -63,7 +63,4 @@ class Live : public std::enable_shared_from_this<Live> {
   std::array<Message, 2> messages_;          // for Role::kRead, Role::kAdmin; made when needed
 };
 
-/// The last object of the array "points" of a history, whose objects hold no others; empty: there is none.
-std::string_view newest_point(std::string_view history);
-
 }  // namespace msvm::observe

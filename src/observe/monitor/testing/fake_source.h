@@ -19,6 +19,7 @@ struct FakeSource : Source {
     return "{\"version\":1,\"number\":" + std::to_string(n) + ",\"padding\":\"" + std::string(padding, 'x') + "\"}";
   }
   std::string history() override { return "{\"step_s\":1,\"points\":[{\"time\":\"a\",\"queued\":1},{\"time\":\"b\",\"queued\":2}]}"; }
+  std::string newest_point() override { return "{\"time\":\"b\",\"queued\":2}"; }
   std::string metrics() override { return "# HELP msvm_runs_total Runs.\n# TYPE msvm_runs_total counter\nmsvm_runs_total 3\n"; }
   Result<std::string> disassembly(uint64_t program, int32_t function, int32_t region, std::string_view entry) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(disassembly_ms));
