@@ -1,6 +1,8 @@
 // jit-info: what the JIT did for a program over a stream of shapes.
 #include <fmt/core.h>
 
+#include <unistd.h>
+
 #include "attach.h"
 #include "attached_jit.h"
 #include "jit_text.h"
@@ -11,13 +13,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Status jit_info(const StreamOptions& o, bool json) {
-  MSVM_ASSIGN_OR_RETURN(const Loaded loaded, load_program(o));
-  MSVM_RETURN_IF_ERROR(run_stream(loaded, o, !json).status());
+struct InfoOptions {
+  StreamOptions stream;
+  bool json = false;
+  const CLI::Option* assembly = nullptr;  // --asm [ENTRY]
+  std::string entry;
+};
+
+Status show_code(const Executable& program, const std::string& entry, bool json) {
+  MSVM_ASSIGN_OR_RETURN(const jit::Disassembly d, program.disassembly(-1, -1, entry));
+  fmt::print("{}", json ? jit::to_json(d) + "\n" : jit::to_text(d, isatty(STDOUT_FILENO) != 0));
+  return {};
+}
+
+Status jit_info(const InfoOptions& o) {
+  MSVM_ASSIGN_OR_RETURN(const Loaded loaded, load_program(o.stream));
+  MSVM_RETURN_IF_ERROR(run_stream(loaded, o.stream, !o.json).status());
   loaded.engine->drain_jit();  // what the last runs asked for belongs to the picture
+  if (o.assembly->count()) return show_code(*loaded.program, o.entry, o.json);
   const JitView view = loaded.program->jit_view();
   const jit::QueueView queue = loaded.engine->jit_queue();
-  if (json) fmt::print("{}\n", jit_json(view, queue).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  if (o.json) fmt::print("{}\n", jit_json(view, queue).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   else fmt::print("{}", jit_text(view, queue));
   return {};
 }
@@ -43,18 +59,18 @@ Status attached_jit_info(const Attachment& attachment, bool json) {
 
 void add_jit_info(CLI::App& app, int& code) {
   auto* c = app.add_subcommand("jit-info", "Run a program, then show regions, native code, hit rates, what was fused, what was slow and why");
-  auto o = std::make_shared<StreamOptions>();
-  auto json = std::make_shared<bool>(false);
-  add_stream_options(*c, *o);
-  c->add_flag("--json", *json, "everything as JSON");
+  auto o = std::make_shared<InfoOptions>();
+  add_stream_options(*c, o->stream);
   c->get_option("program")->required(false);
+  c->add_flag("--json", o->json, "everything as JSON");
+  o->assembly = c->add_option("--asm", o->entry, "instead: the machine code of an entry (its name, alias or box; default: the one with most hits), with what stands out in it")->expected(0, 1)->type_name("[ENTRY]");
   auto attachment = std::make_shared<Attachment>();
   auto* attach = c->add_option("--attach", attachment->to, "PID or address of a process that serves a monitor: of its programs, and nothing is run here");
   add_certificate_option(*c, *attachment);
   c->footer("Examples:\n  msvm jit-info det.onnx --stream 'x=1x3x320x320; x=1x3x480x640' -n 20\n  msvm jit-info --attach 4711");
   c->callback([=, &code] {
-    if (o->program.empty() && attach->count() == 0) throw CLI::RequiredError("program or --attach");
-    code = report(attach->count() > 0 ? attached_jit_info(*attachment, *json) : jit_info(*o, *json));
+    if (o->stream.program.empty() && attach->count() == 0) throw CLI::RequiredError("program or --attach");
+    code = report(attach->count() > 0 ? attached_jit_info(*attachment, o->json) : jit_info(*o));
   });
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "npy.h"
+#include "observe/trace/recorder.h"
 #include "observe/snapshot/source.h"
 
 namespace msvm::cli {
@@ -75,6 +76,7 @@ Result<Loaded> load_program(const StreamOptions& o) {
   EngineOptions options{.num_threads = o.threads, .capability_patch = o.patch};
   MSVM_RETURN_IF_ERROR(o.jit.apply(options));
   options.eager_compiler = o.jit.tier == "1" || o.jit.tier == "2";
+  MSVM_RETURN_IF_ERROR(observe::prepare_recording());
   MSVM_ASSIGN_OR_RETURN(l.engine, Engine::create(options));
   MSVM_ASSIGN_OR_RETURN(l.monitor, o.monitor.start());
   MSVM_RETURN_IF_ERROR(o.jit.load_bundles(*l.engine));

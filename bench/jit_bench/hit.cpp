@@ -61,7 +61,7 @@ std::shared_ptr<const Program> with_regions(const std::shared_ptr<const Verified
 }
 
 /// The engine's own observer, of a program with one region.
-class AsFirstRegion final : public RegionObserver {
+class AsFirstRegion final : public jit::SessionObserver {
  public:
   AsFirstRegion(const std::shared_ptr<jit::NativeJit>& jit, const std::shared_ptr<const VerifiedModule>& module)
       : native_(jit->add(must(Program::create(module)), {})), observer_(native_->observe()) {
@@ -90,7 +90,7 @@ class Bench {
   /// Nanoseconds for one more region, median over the pairs.
   double region_ns(bool observed, size_t shapes) {
     auto session = [&](int calls_each) {
-      std::unique_ptr<RegionObserver> o;
+      std::unique_ptr<jit::SessionObserver> o;
       if (observed) o = std::make_unique<AsFirstRegion>(jit_, module_);
       return std::make_unique<PooledSession>(with_regions(module_, calls_each), devices_, Limits{}, nullptr, std::move(o));
     };

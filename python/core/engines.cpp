@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "gil.h"
+#include "observe/trace/recorder.h"
 #include "observe/snapshot/source.h"
 #include "options.h"
 
@@ -56,6 +57,7 @@ void patch_all(const std::string& json, const std::string& source) {
 std::shared_ptr<Engine> engine_for(const EngineOptions& options) {
   auto& all = process().engines;
   if (auto e = all.find(key_of(options)); e != all.end()) return e->second;
+  if (Status s = observe::prepare_recording(); !s.ok()) raise(s);
   auto e = unwrap(Engine::create(options));
   for (const auto& [json, source] : process().patches) unwrap(e->patch_capabilities(json, source));
   all.emplace(key_of(options), e);

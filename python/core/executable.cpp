@@ -21,7 +21,6 @@ namespace {
 Result<Module> read_any(const std::string& path) {
   return path.ends_with(".msasm") ? read_text_module(path, TextLines::kAsDebugInfo) : read_module_file(path);
 }
-bool profile_new_programs = false;  // guarded by the GIL
 
 Result<Module> read_to_show(const std::string& path) { return path.ends_with(".msasm") ? read_text_module(path, TextLines::kNone) : read_module_file(path); }
 
@@ -160,7 +159,6 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   auto program = unwrap(std::move(*loaded));
   observe::watch(program, program->name());
   auto* e = new PyExecutable(engine, std::move(program), options);
-  if (profile_new_programs) e->executable().set_profiling(true);
   return e;
 }
 
@@ -205,7 +203,6 @@ void bind_executable(nb::module_& m) {
   m.def(
       "load_module", [](PyModule& module, const nb::dict& options) { return load([&] { return Result<Module>(std::move(module.module)); }, parse_options(options)); }, nb::arg("module"),
       nb::arg("options") = nb::dict(), "Takes the module's content.");
-  m.def("profile_new_programs", [](bool on) { profile_new_programs = on; }, nb::arg("on"), "Whether programs that are loaded from now on are profiled from their first run.");
   m.def("disassemble", [](const nb::bytes& path) { return text(disassemble(unwrap(read_to_show(path_of(path))), {.max_inline_bytes = 256})); }, nb::arg("path"));
 }
 

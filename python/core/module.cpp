@@ -11,6 +11,7 @@
 #include "run.h"
 #include "signature.h"
 #include "tensor.h"
+#include "trace.h"
 
 NB_MODULE(_core, m) {
   using namespace msvm::python;
@@ -29,4 +30,5 @@ NB_MODULE(_core, m) {
   bind_signature(m);
   bind_entry(m);
   bind_dispatcher(m);
+  bind_trace(m);
 }

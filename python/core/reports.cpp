@@ -82,6 +82,11 @@ nb::dict view_dict(const JitView& v) {
     e["region"] = text(s.region);
     e["reason"] = text(s.reason);
     e["place"] = text(s.place);
+    e["scd"] = s.scd;
+    e["phase"] = text(s.phase);
+    e["elapsed_ms"] = s.elapsed_ms;
+    e["limit_ms"] = s.limit_ms;
+    e["instead"] = text(s.instead);
     slow.append(e);
   }
   d["slow_path"] = slow;
@@ -227,6 +232,22 @@ size_t clear_code_cache() {
   return unwrap(std::move(cache))->clear();
 }
 
+nb::tuple disassembly(PyExecutable& e, int32_t function, int32_t region, const std::string& entry) {
+  std::string listing, json;
+  Status status;
+  {
+    FreeGil free;
+    auto d = e.executable().disassembly(function, region, entry);
+    status = d.status();
+    if (d.ok()) {
+      listing = jit::to_text(*d);
+      json = jit::to_json(*d);
+    }
+  }
+  unwrap(status);
+  return nb::make_tuple(text(listing), text(json));
+}
+
 }  // namespace
 
 void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
@@ -239,6 +260,7 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
         }
         return view_dict(view);
       })
+      .def("disassembly", &disassembly, nb::arg("function") = -1, nb::arg("region") = -1, nb::arg("entry") = "", "The code of an entry: a listing, and the same as JSON.")
       .def("jit_queue", [](PyExecutable& e) { return queue_dict(e.engine().jit_queue()); })
       .def("explain", [](PyExecutable& e, int32_t function) { return explain_list(e.executable().explain(function)); }, nb::arg("function") = 0)
       .def("declared_scd", [](PyExecutable& e) { return scd_list(e.executable().verified()); })

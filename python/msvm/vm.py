@@ -14,17 +14,23 @@ from typing import Any
 
 from . import _context, _core, _registry
 from ._errors import FileError, InputError
-from ._vm.jit import JitTable, hit_rate, jit_table
+from ._vm.code import Disassembly, disassembly
+from ._vm.jit import JitTable, SlowPaths, hit_rate, jit_table
 from ._vm.monitor import Monitor
 from ._vm.monitor import start as _start_monitor
 from ._vm.scd import ScdTable, scd_table
 from ._vm.why import Explanation, explanation
 
 __all__ = [
+    "bc_trace_summary",
     "bc_trace_to_csv",
+    "bc_trace_to_perfetto",
     "clear_cache",
+    "disassemble",
     "dump_capability_db",
+    "dump_flight_recorder",
     "enable_bc_trace",
+    "enable_flight_recorder",
     "explain",
     "get_avg_compile_time",
     "get_jit_hit_rate",
@@ -35,6 +41,7 @@ __all__ = [
     "print_scd_analysis",
     "scd_analysis",
     "set_log_level",
+    "slow_path",
     "start_monitor",
     "wait_compiled",
     "warmup",
@@ -100,6 +107,15 @@ def explain(f: Any = None, *args: Any) -> Explanation:
     if args:
         f(*args)
     return explanation(_registry.executables(f))
+
+
+def disassemble(f: Any = None, entry: str | None = None) -> Disassembly:
+    """Machine code of an entry beside the loop program, the bytecode and the source it comes from; its ``findings`` say what stands out.
+
+    ``entry``: its name, alias or box as ``jit_info`` shows them; by default the one with code that was hit most often. Raises
+    ``InputError`` if there is no such entry, or no native code yet.
+    """
+    return disassembly(_registry.executables(f), entry)
 
 
 def wait_compiled(f: Any = None, timeout: float | None = None) -> bool:
@@ -214,28 +230,64 @@ def set_log_level(level: str) -> None:
     set_level(level)
 
 
-def enable_bc_trace(on: bool = True) -> None:
-    """Profile instructions of all programs that live, and of those to come: runs, time and kernel of each. It costs time."""
-    _core.profile_new_programs(bool(on))
-    for e in _registry.executables():
-        e.set_profiling(bool(on))
+def enable_bc_trace(on: bool = True, folder: str | os.PathLike[str] = "ms_bc_trace", *, max_bytes: int = 1 << 30, max_files: int = 4) -> str:
+    """Write what all programs of the process do, run by run, into ``folder``/<time>-<pid>.bclog; returns the path.
 
-
-def bc_trace_to_csv(log: str | None = None, out: str | os.PathLike[str] | None = None) -> str:
-    """Write what is known of the programs that live as CSV; returns the path (``msvm_trace_PID.csv`` here unless ``out`` names one).
-
-    Columns: program, kind, instruction, mnemonic, operator, kernel, runs, nanoseconds, seconds, region, what, place. A row is an
-    instruction with its sums since ``enable_bc_trace(True)``, a region, an event of the JIT, or a record of the slow path. There is no
-    log of single instructions as they ran yet, so ``log`` can only be None or "newest".
+    ``False`` ends the log ("" if there was none). A file that has ``max_bytes`` is followed by a new one, of which the latest ``max_files``
+    stay. Slow paths also go to ``folder``/slow_path.log, a line of JSON each. Raises ``FileError`` if nothing can be written there.
     """
-    from ._vm.trace import write_csv
+    from ._vm import trace
 
-    if log not in (None, "newest"):
-        raise InputError(f"bc_trace_to_csv: there are no log files to read, found log={log!r}; leave it out")
-    try:
-        return write_csv(_registry.executables(), out if out is not None else f"msvm_trace_{os.getpid()}.csv")
-    except OSError as e:
-        raise FileError(f"{os.fspath(out) if out is not None else '.'}: {e.strerror}") from e
+    return trace.start(folder, max_bytes, max_files) if on else trace.stop()
+
+
+def bc_trace_to_csv(log: str | os.PathLike[str] | None = None, out: str | os.PathLike[str] | None = None) -> str:
+    """Write a log as CSV, a row for each run, region, call, compilation, ...; returns the path, that of the log with .csv unless ``out``
+    names one.
+
+    ``log``: a file, or a folder, whose newest one it is; None or "newest": the log of this process with what was recorded up to now, else
+    the newest in ``ms_bc_trace``. The columns are stable: docs/traces.md.
+    """
+    from ._vm import trace
+
+    return trace.converted(log, out, ".csv")
+
+
+def bc_trace_to_perfetto(log: str | os.PathLike[str] | None = None, out: str | os.PathLike[str] | None = None) -> str:
+    """Write a log as JSON for ui.perfetto.dev; arguments and result as of ``bc_trace_to_csv``."""
+    from ._vm import trace
+
+    return trace.converted(log, out, ".json")
+
+
+def bc_trace_summary(log: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """Where the time of a log went: by instruction and kernel, tiers, compilations, outliers with their causes. A dict that prints as text;
+    ``log`` as in ``bc_trace_to_csv``.
+    """
+    from ._vm import trace
+
+    return trace.TraceSummary(trace.log_path(log))
+
+
+def slow_path(f: Any = None) -> SlowPaths:
+    """Why something ran, or stayed, on a slower path: a list of dicts that prints as a table, the latest 256 of each program."""
+    return SlowPaths({"program": v["program"], **row} for e in _registry.executables(f) for v in [e.jit_view()] for row in v["slow_path"])
+
+
+def enable_flight_recorder(on: bool = True, seconds: float = 30.0, folder: str | os.PathLike[str] = "ms_bc_trace", *, on_crash: bool = True) -> None:
+    """Keep what all programs did in the last ``seconds`` in memory (64 MB at most), for ``dump_flight_recorder``.
+
+    ``on_crash``: a process that dies of a signal writes ``folder``/crash-<pid>.bclog on its way.
+    """
+    if on:
+        _core.start_flight_recorder(float(seconds), os.fsencode(folder), bool(on_crash))
+    else:
+        _core.stop_flight_recorder()
+
+
+def dump_flight_recorder(reason: str = "asked for") -> str:
+    """Write what the flight recorder holds as a log; returns the path. Raises ``InputError`` if it isn't on."""
+    return _core.dump_flight_recorder(str(reason))
 
 
 def _as_statement(report: Callable[..., Any]) -> Callable[..., Any]:

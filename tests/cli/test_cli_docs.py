@@ -1,4 +1,4 @@
-"""docs/cli.md, docs/optimizer.md: their commands are run and print what they say; `...` stands for anything."""
+"""docs/cli.md, docs/optimizer.md, docs/disassembly.md: their commands are run and print what they say; `...` stands for anything."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from command import MSVM, ROOT
 PAGE = ROOT / "docs/cli.md"
 
 
-@pytest.mark.parametrize("page, least", [("cli.md", 10), ("optimizer.md", 1)])
+@pytest.mark.parametrize("page, least", [("cli.md", 10), ("optimizer.md", 1), ("disassembly.md", 1)])
 def test_examples(tmp_path, page, least):
     text = (ROOT / "docs" / page).read_text()
     for name, content in re.findall(r"```msasm (\S+)\n(.*?)```", text, re.S):

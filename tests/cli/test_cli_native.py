@@ -1,7 +1,10 @@
 """Native code from the command line: jit-info, explain, compile and --bundle, cache, compilers that aren't there."""
 
 import json
+import os
+import pty
 import re
+import subprocess
 
 import pytest
 from command import MSVM
@@ -82,9 +85,54 @@ def test_jit_info_as_tables(msvm_cli, chain):
     assert data(msvm_cli("run", chain, *args, "--jit-info", "--json"))["jit"]["compiled"] == 2
 
 
+def test_machine_code(msvm_cli, chain):
+    args = ("jit-info", chain, *SHAPES, "-n", "20", "--wait-for-code", "--no-code-cache")
+    hot = msvm_cli(*args, "--asm")
+    assert hot.code == 0 and hot.err == "" and "\x1b" not in hot.out
+    assert re.match(
+        r"entry jit_cache_\w+_N\*_H16_W24 = jit_24x16\nof @main instructions \d+ to \d+; tier 2; sizes N\*_H16_W24\n1 kernel, \d+ bytes",
+        hot.out,
+    )
+    assert re.search(r"^  ; v\d+ = exp v\d+ : f32 +instr \d+; model.py:4$", hot.out, re.M)
+    assert re.search(r"^ +[0-9a-f]+  vmulps [yz]mm", hot.out, re.M)
+    assert re.search(r"^calls beside the kernels\n  instruction \d+ MaxPool \(model.py:6\): \w+", hot.out, re.M)
+    for name in ("jit_24x16", "N*_H16_W24"):
+        assert msvm_cli(*args, "--asm", name).out == hot.out
+    j = data(msvm_cli(*args, "--asm", "N*_H*_W*", "--json"))
+    assert j["tier"] == 1 and j["kernels"][0]["lines"][0]["address"].startswith("0x") and j["calls"][0]["operator"] == "MaxPool"
+    assert {p for line in j["kernels"][0]["ir"] for p in line["places"]} == {"model.py:3", "model.py:4", "model.py:5"}
+    none = msvm_cli(*args, "--asm", "nobody")
+    assert none.code != 0 and none.err.startswith('error: there is no entry "nobody"; there are: jit_cache_') and none.err.count("\n") == 1
+    early = msvm_cli("jit-info", chain, *SHAPES, "-n", "1", "--asm", env=NO_COMPILER)
+    assert early.code != 0 and "there are no entries" in early.err
+
+
+def test_machine_code_in_colour(msvm_cli, chain, tmp_path):
+    command = [str(MSVM), "jit-info", chain, *SHAPES, "-n", "20", "--wait-for-code", "--no-code-cache", "-q", "--asm"]
+    ours, theirs = pty.openpty()
+    try:
+        p = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE)
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 1 << 16):
+                shown += piece
+        except OSError:
+            pass  # its end has closed
+        assert p.wait(60) == 0, p.stderr.read()
+    finally:
+        os.close(ours)
+    assert b"\x1b[1mentry jit_cache_" in shown and b"\x1b[36mj" in shown
+
+
 def test_names_are_printable(msvm_cli, tmp_path):
     (tmp_path / "odd.msasm").write_text(CHAIN.replace('"chain"', '"a\\x1b[31m"').replace("model.py:3", "bad\x1b[2J.py:3"))
-    for args in (["jit-info", "odd.msasm", *SHAPES], ["explain", "odd.msasm"], ["explain", "odd.msasm", "--asm"]):
+    for args in (
+        ["jit-info", "odd.msasm", *SHAPES],
+        ["jit-info", "odd.msasm", *SHAPES, "-n", "8", "--wait-for-code", "--asm"],
+        ["explain", "odd.msasm"],
+        ["explain", "odd.msasm", "--asm"],
+    ):
         done = msvm_cli(*args)
         assert "\x1b" not in done.out + done.err
 

@@ -1,4 +1,4 @@
-"""docs/python.md, tensors.md, options.md, reports.md, monitor.md: their examples run; the stub says what is there."""
+"""docs/python.md, tensors.md, options.md, reports.md, disassembly.md, monitor.md: their examples run; the stub says what is there."""
 
 import ast
 import re
@@ -19,6 +19,19 @@ def test_examples(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     assert "OP_CALL msvm.Pointwise" in capsys.readouterr().out
+
+
+def test_examples_of_disassembly(tmp_path, monkeypatch, capsys):
+    page = PAGE.with_name("disassembly.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    for name, content in re.findall(r"```msasm (\S+)\n(.*?)```", page, re.S):
+        Path(name).write_text(content)
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    names: dict = {}
+    exec(compile(block, "disassembly.md", "exec"), names)
+    assert {"entry", "alias", "box", "region", "tier", "shared", "isa", "kernels", "findings", "calls"} <= set(vars(names["code"]))
+    kinds = set(re.findall(r"^\| `(\w+)` \| an? |^\| `(\w+)` \| nops", page, re.M))
+    assert {a or b for a, b in kinds} == {"symbolic_moves", "generic_kernel", "nops_unaligned", "size_branch"}
 
 
 def test_examples_of_tensors():

@@ -60,6 +60,18 @@ def test_jit_info(chain):
     assert [dict(r) for r in ms.vm.jit_info() if r["program"] == "chain"] == [dict(r) for r in rows]
 
 
+def test_metrics(chain):
+    lines = ms.vm.metrics().splitlines()
+    values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert values['msvm_runs_total{program="chain"}'] == "5"
+    runs = {k: float(v) for k, v in values.items() if k.startswith('msvm_region_runs_total{program="chain"')}
+    native = sum(v for k, v in runs.items() if 'tier="interpreted"' not in k)
+    assert native == sum({r["region"]: r["native"] for r in ms.vm.jit_info(chain)}.values()) >= 1
+    # Exp and Tanh of 15 elements, whichever tier did them.
+    assert values['msvm_operations_total{program="chain"}'] == str(5 * 2 * 15)
+    assert sum(float(v) for k, v in values.items() if k.startswith('msvm_run_duration_seconds_count{program="chain"')) == 5
+
+
 def test_nothing_to_show(tmp_path):
     p = assembled(tmp_path, CHAIN)
     assert ms.vm.jit_info(p) == [] and "second run" in repr(ms.vm.jit_info(p)) and "<p>" in ms.vm.jit_info(p)._repr_html_()
@@ -237,35 +249,6 @@ def test_capabilities(tmp_path):
     assert json.loads(ms.vm.dump_capability_db())["sections"] == db["sections"]
 
 
-def test_trace(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    here = assembled(tmp_path, CHAIN, **QUICK)
-    ms.vm.enable_bc_trace(True)
-    try:
-        later = loaded(tmp_path, relu_add(), opt=0, jit_level=0, name="later, with a comma")
-        for _ in range(4):
-            run(here, 2, 2)
-            run(later, 3, 4)
-        ms.vm.wait_compiled(timeout=120)
-        run(here, 2, 2)
-        path = ms.vm.bc_trace_to_csv()
-    finally:
-        ms.vm.enable_bc_trace(False)
-    with Path(path).open(newline="") as f:
-        rows = list(csv.DictReader(f))
-    mine = [r for r in rows if r["program"] in ("chain", "later, with a comma")]
-    assert {r["program"] for r in mine} == {"chain", "later, with a comma"}
-    assert {"instruction", "region", "event"} <= {r["kind"] for r in mine}
-    calls = {r["operator"]: r for r in mine if r["kind"] == "instruction" and r["mnemonic"] == "OP_CALL"}
-    assert int(calls["Add"]["runs"]) == 4 and int(calls["Add"]["nanoseconds"]) > 0 and calls["Add"]["kernel"]
-    assert any(r["what"].startswith("hot patch") and float(r["seconds"]) >= 0 for r in mine if r["kind"] == "event")
-    assert ms.vm.bc_trace_to_csv(out=tmp_path / "other.csv") == str(tmp_path / "other.csv")
-    with pytest.raises(ms.FileError, match="nowhere"):
-        ms.vm.bc_trace_to_csv(out="/nowhere/t.csv")
-    with pytest.raises(ms.InputError, match="log"):
-        ms.vm.bc_trace_to_csv(log="a.log")
-
-
 def test_log(tmp_path, caplog):
     ms.vm.set_log_level("info")
     try:
@@ -296,7 +279,47 @@ def test_the_registry_holds_nobody(tmp_path):
     assert len(_registry.members()) == n - 1
 
 
-@pytest.mark.parametrize("report", ["jit_info", "get_jit_hit_rate", "explain", "wait_compiled", "clear_cache", "warmup"])
+def test_disassemble(chain):
+    d = ms.vm.disassemble(chain)
+    assert d.entry in {r["entry"] for r in ms.vm.jit_info(chain)} and d.isa in ("avx2", "avx512") and d.tier in (1, 2)
+    (kernel,) = d.kernels
+    assert kernel["name"] == "exp_tanh" and kernel["size"] > 100
+    # Lines name their line of the loop program, its calls and where those come from.
+    of = {line["text"].split()[0]: kernel["ir"][line["ir"]] for line in kernel["lines"] if line["ir"] is not None}
+    stores = [ir for ir in kernel["ir"] if ir["text"].strip().startswith("store")]
+    assert stores == [{"text": stores[0]["text"], "instructions": [4], "places": ["chain.py:8"]}]
+    assert of and all(set(ir["places"]) <= {"chain.py:7", "chain.py:8"} for ir in of.values())
+    assert {tuple(ir["instructions"]) for ir in kernel["ir"]} == {(2,), (4,), (2, 4)}
+    assert kernel["lines"][-1]["text"] == "ret" and d.calls == []
+    for n, f in enumerate(d.findings):
+        assert f["kind"] in ("symbolic_moves", "generic_kernel", "nops_unaligned", "size_branch") and f["text"] and f["mend"]
+        if f["kernel"] is not None:
+            assert d.kernels[f["kernel"]]["lines"][f["line"]]["finding"] in range(n + 1)
+    assert repr(d) == str(d) and d.entry in repr(d) and "instr 2; chain.py:7" in repr(d)
+    assert "<pre>" in d._repr_html_()
+    assert ms.vm.disassemble(chain, d.entry).entry == ms.vm.disassemble(chain, entry=d.box).entry == d.entry
+    assert ms.vm.disassemble().kernels
+
+
+def test_disassemble_what_is_not_there(chain, tmp_path):
+    with pytest.raises(ms.InputError, match="there is no entry 'nobody'; there are: jit_cache_"):
+        ms.vm.disassemble(chain, "nobody")
+    with pytest.raises(ms.InputError, match="there is no native code yet"):
+        ms.vm.disassemble(assembled(tmp_path, ADD))
+
+
+def test_disassemble_calls_beside_the_kernels(tmp_path):
+    p = assembled(tmp_path, ADD, **QUICK)  # one call: nothing to fuse
+    for _ in range(4):
+        p({"x": np.ones((2, 3), np.float32), "y": np.ones(3, np.float32)})
+    assert ms.vm.wait_compiled(p, timeout=120)
+    p({"x": np.ones((2, 3), np.float32), "y": np.ones(3, np.float32)})
+    d = ms.vm.disassemble(p)
+    assert d.kernels == [] and d.isa == "" and "no kernels" in repr(d)
+    assert [c["operator"] for c in d.calls] == ["Add"] and d.calls[0]["kernel"]
+
+
+@pytest.mark.parametrize("report", ["jit_info", "get_jit_hit_rate", "explain", "disassemble", "wait_compiled", "clear_cache", "warmup"])
 def test_only_programs_have_reports(report):
     with pytest.raises(ms.InputError, match="expected a Program or a jitted function, found str"):
         getattr(ms.vm, report)("p")

@@ -19,6 +19,13 @@ class JitTable(Table):
     columns = ("program", "region", "runs", "native", "entry", "alias", "tier", "hits", "code_bytes", "came", "compile_ms", "state")
 
 
+class SlowPaths(Table):
+    """A row for each time that something ran, or stayed, on a slower path."""
+
+    empty = "nothing ran on a slower path than it should"
+    columns = ("program", "seconds", "region", "place", "reason", "instead")
+
+
 _OF_REGION = ("symbols", "runs", "native", "specialised", "scd", "state", "fused", "not_fused")
 _OF_ENTRY = ("alias", "box", "tier", "hits", "code_bytes", "compile_ms")
 _NO_ENTRY: dict[str, Any] = {

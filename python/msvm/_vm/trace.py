@@ -1,45 +1,67 @@
-"""What programs did, as rows of a CSV file."""
+"""Traces of the process, and what becomes of them."""
 
 from __future__ import annotations
 
-import csv
+import json
 import os
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from .. import _core
+from .._errors import FileError
 
-COLUMNS: Final = (
-    *("program", "kind", "instruction", "mnemonic", "operator", "kernel"),
-    *("runs", "nanoseconds", "seconds", "region", "what", "place"),
-)
-"""``kind``: instruction (a profiled one: runs and nanoseconds in all), event (of the JIT, ``seconds`` after the program was loaded: what),
-slow_path (why a region ran, or stayed, on a slower path), region (its runs, and nanoseconds interpreted and native in all)."""
+FOLDER = "ms_bc_trace"
 
-
-def rows(executables: Iterable[_core.Executable]) -> Iterator[dict[str, Any]]:
-    """A dict for each row, with some of ``COLUMNS``."""
-    for number, e in enumerate(executables):
-        view = e.jit_view()
-        name = view["program"] or e.options()["name"] or f"program {number}"
-        for p in e.profile():
-            yield {"program": name, "kind": "instruction", **p}
-        for r in view["regions"]:
-            spent = round((r["interpreted_ms"] + r["native_ms"]) * 1e6)
-            what = f"{r['native']} native, {r['specialised']} specialised"
-            yield {"program": name, "kind": "region", "region": r["name"], "runs": r["runs"], "nanoseconds": spent, "what": what}
-        for event in view["events"]:
-            yield {"program": name, "kind": "event", "seconds": f"{event['seconds']:.6f}", "what": f"{event['kind']}: {event['what']}"}
-        for slow in view["slow_path"]:
-            at = {"seconds": f"{slow['seconds']:.6f}", "region": slow["region"], "place": slow["place"]}
-            yield {"program": name, "kind": "slow_path", "what": slow["reason"], **at}
+_last = ""
+"""The log written last by this process."""
 
 
-def write_csv(executables: Iterable[_core.Executable], out: str | os.PathLike[str]) -> str:
-    """Write all rows; the path."""
-    with Path(out).open("w", newline="", encoding="utf-8") as f:
-        writer = csv.DictWriter(f, COLUMNS, restval="")
-        writer.writeheader()
-        writer.writerows(rows(executables))
-    return os.fspath(out)
+def _bytes(path: str | os.PathLike[str]) -> bytes:
+    return os.fsencode(path)
+
+
+def start(folder: str | os.PathLike[str], max_bytes: int, max_files: int) -> str:
+    """Path of the log."""
+    global _last
+    _last = _core.start_trace(_bytes(folder), int(max_bytes), int(max_files))
+    return _last
+
+
+def stop() -> str:
+    """Path of the log that ends now; "" if there was none."""
+    global _last
+    path = _core.stop_trace()
+    _last = path or _last
+    return path
+
+
+def log_path(log: str | os.PathLike[str] | None) -> str:
+    """``None`` and "newest": the log of this process, what has been recorded up to now included, or the newest one in ``ms_bc_trace``."""
+    if log is None or log == "newest":
+        return _core.flush_trace() or (_last if _last and Path(_last).exists() else _core.newest_trace(_bytes(FOLDER)))
+    path = Path(log)
+    if path.is_dir():
+        return _core.newest_trace(_bytes(path))
+    if not path.is_file():
+        raise FileError(f"{os.fspath(log)}: there is no such trace; enable_bc_trace() and MSVM_BC_TRACE=1 write into {FOLDER}/")
+    return os.fspath(path)
+
+
+def converted(log: str | os.PathLike[str] | None, out: str | os.PathLike[str] | None, ending: str) -> str:
+    """Write what the log says as ``.csv`` or ``.json``; the path."""
+    path = log_path(log)
+    to = _bytes(out if out is not None else str(Path(path).with_suffix(ending)))
+    write = _core.trace_to_csv if ending == ".csv" else _core.trace_to_perfetto
+    return write(_bytes(path), to)
+
+
+class TraceSummary(dict[str, Any]):
+    """What ``msvm trace summary --json`` says; as text, what it prints."""
+
+    def __init__(self, log: str) -> None:
+        text, data = _core.trace_summary(_bytes(log))
+        super().__init__(json.loads(data))
+        self._text: str = text
+
+    def __repr__(self) -> str:
+        return self._text

@@ -16,6 +16,7 @@
 #include "msvm/device/buffer_pool.h"
 #include "msvm/device/capability_db.h"
 #include "msvm/device/workers.h"
+#include "msvm/jit/asm/disassembly.h"
 #include "msvm/jit/native/jit_options.h"
 #include "msvm/jit/native/jit_view.h"
 #include "msvm/vm/session.h"
@@ -115,6 +116,10 @@ class Executable {
   Engine& engine() const;
   /// Regions, their entries, hit rates, what was slow. Empty at jit_level 0.
   JitView jit_view() const;
+  /// The code of an entry, by name, alias or box, beside what it comes from, with what stands out in it. Without a name the entry with
+  /// code that was hit most often; `function`, `region` < 0: of any. kNotFound names the entries that there are. Waits for no run; runs and
+  /// evictions go on meanwhile.
+  Result<jit::Disassembly> disassembly(int32_t function = -1, int32_t region = -1, std::string_view entry = {}) const;
   /// What the adaptive cache mode has learnt (docs/scd.md), as text for a file and for JitOptions::shape_policy. Empty in other modes.
   std::string shape_policy() const;
   /// Makes code for all sizes now, and waits for it.

@@ -15,7 +15,7 @@ using namespace lowering;
 
 constexpr int kSideBySide = 4;  // groups back that a group is tried with although no tensor connects them
 
-constexpr size_t kMostMembers = 64;  // more save nothing that counts, and each is looked at again for every further one
+constexpr size_t kMostMembers = 64;  // bits of LoweredRegion::origins; more save nothing that counts, and each is looked at again for every further one
 
 struct Candidate {
   std::vector<int32_t> members;  // ascending
@@ -150,6 +150,7 @@ class Lowering {
     for (const Candidate* c : kept) {
       out.groups.push_back(c->lowered.group);
       out.program.kernels.push_back(c->lowered.kernel);
+      out.origins.push_back(c->lowered.origins);
       out.notes.push_back(note(*c));
       for (int32_t m : c->members) why_[at(m)].clear();
     }

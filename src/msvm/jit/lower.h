@@ -27,6 +27,8 @@ struct NotFused {
 struct LoweredRegion {
   std::vector<RegionGroup> groups;  // by their last member
   loops::Program program;           // kernels[i] belongs to groups[i]
+  /// One per group: of each step of its kernel, in the order of the text, the members it comes from: bit k for members[k].
+  std::vector<std::vector<uint64_t>> origins;
   std::vector<NotFused> why_not;    // ascending
   std::vector<std::string> notes;   // one per group: "fused Mul, Add, Relu (instr 12, 14, 16) over [N, H, W, C]"
 };

@@ -28,7 +28,11 @@ Ref Graph::add(Node node) {
   const uint64_t hash = hash_of(node);
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto k = first; k != last; ++k)
-    if (same(nodes_[static_cast<size_t>(k->second)], node)) return {Ref::kNode, k->second};
+    if (Node& known = nodes_[static_cast<size_t>(k->second)]; same(known, node)) {
+      known.members |= member_;
+      return {Ref::kNode, k->second};
+    }
+  node.members = member_;
   if (!node.row && node.op != Op::kLoad && node.type == home_type_) node.home = home_;
   nodes_.push_back(node);
   by_hash_.emplace(hash, static_cast<int32_t>(nodes_.size() - 1));

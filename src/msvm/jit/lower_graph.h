@@ -31,6 +31,7 @@ struct Node {
   int32_t tensor = -1;
   bool row = false;              // one value per row
   int32_t home = -1;             // tensor of the group that may hold it for later passes; -1: none
+  uint64_t members = 0;          // whose step it is, as bits
 };
 
 /// Equal steps are made once. Nodes come before those that read them.
@@ -42,6 +43,8 @@ class Graph {
   Ref reduce(loops::Op op, DType type, Ref a);
   /// Full values of `type` that are made from now on may be kept in this tensor until it gets its own; -1: nowhere.
   void set_home(int32_t tensor, DType type) { home_ = tensor, home_type_ = type; }
+  /// Of the group, whose steps are made from now on.
+  void set_member(size_t member) { member_ = uint64_t{1} << (member % 64); }
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& at(Ref r) const { return nodes_[static_cast<size_t>(r.node)]; }
@@ -53,6 +56,7 @@ class Graph {
   std::unordered_multimap<uint64_t, int32_t> by_hash_;
   int32_t home_ = -1;
   DType home_type_ = DType::kF32;
+  uint64_t member_ = 0;
 };
 
 /// What a step costs a vector unit, in adds.

@@ -96,6 +96,7 @@ class GraphBuilder {
       if (out_to[a] >= 0) result.axis[static_cast<size_t>(out_to[a])] = static_cast<int>(a);
     const int32_t home = tensor(std::move(result));
 
+    g_.graph.set_member(k);
     std::vector<Ref> inputs;
     for (size_t i = 0; i < x.uses.size(); ++i) {
       Ref value;

@@ -46,6 +46,7 @@ struct LoweredGroup {
   loops::Kernel kernel;
   Domain domain;
   int steps = 0;   // of its calls' arithmetic
+  std::vector<uint64_t> origins;  // as in LoweredRegion
 };
 
 /// What all groups of a region share.
@@ -71,6 +72,7 @@ constexpr int32_t kRowArgument = -2;
 struct Passes {
   std::vector<loops::Pass> passes;
   std::vector<uint8_t> loaded, stored;  // by tensor
+  std::vector<uint64_t> members;        // by step of all passes: the members it comes from, as bits
 };
 Passes emit_passes(const GroupGraph& g, std::optional<int64_t> constant_row);
 

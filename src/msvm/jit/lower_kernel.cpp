@@ -169,6 +169,7 @@ class KernelBuilder {
     g.ns_per_element = guess(k);
     k.name = name();
     out.steps = steps_;
+    out.origins = std::move(made_.members);
   }
 
   static double guess(const loops::Kernel& k) {

@@ -156,39 +156,50 @@ class Emitter {
       else
         for (size_t i = 0; i < n.operands.size(); ++i) s.operands[i] = operand(n.operands[i]);
       if (s.op == Op::kLoad) made_.loaded[static_cast<size_t>(s.tensor)] = 1;
-      steps_->push_back(s);
+      push(s, n.members);
       in_walk_[k] = s.result;
     }
     return in_walk_.at(wanted);
   }
 
-  void store(int32_t tensor, Ref r) {
+  void push(const Step& s, uint64_t members) {
+    steps_->push_back(s);
+    made_.members.push_back(members);
+  }
+
+  void store(int32_t tensor, Ref r, uint64_t members) {
     made_.stored[static_cast<size_t>(tensor)] = 1;
     Step s{Op::kStore, home_type(tensor), tensor, -1, {}};
     s.operands[0] = operand(r);
-    steps_->push_back(s);
+    push(s, members);
   }
+  uint64_t member_of(const Output& o) const { return uint64_t{1} << (static_cast<size_t>(&o - g_.outputs.data()) % 64); }
 
   void walk(int p) {
     loops::Pass pass;
     steps_ = &pass.steps;
     walk_ = p;
     in_walk_.clear();
-    std::vector<std::pair<int32_t, Ref>> stores;
+    struct Stored {
+      int32_t tensor;
+      Ref value;
+      uint64_t members;
+    };
+    std::vector<Stored> stores;
     for (size_t k = 0; k < nodes_.size(); ++k) {
       const Node& n = nodes_[k];
       if (needed_[k] && reduces(n) && level_[k] == p + 1) {
         const Operand of = operand(n.operands[0]);
         row_number_[k] = next_row_++;
-        pass.steps.push_back({n.op, n.type, -1, row_number_[k], {of, {}, {}}});
+        push({n.op, n.type, -1, row_number_[k], {of, {}, {}}}, n.members);
       }
-      if (kept_[k] >= 0 && level_[k] == p && !is_output(k)) stores.emplace_back(kept_[k], Ref{Ref::kNode, static_cast<int32_t>(k)});
+      if (kept_[k] >= 0 && level_[k] == p && !is_output(k)) stores.push_back({kept_[k], Ref{Ref::kNode, static_cast<int32_t>(k)}, n.members});
     }
     for (const Output& o : g_.outputs)
-      if (o.stored && !o.row && level(o.value) == p) stores.emplace_back(o.tensor, o.value);
-    for (const auto& [tensor, r] : stores)
-      if (is_full(r)) value(static_cast<size_t>(r.node));  // everything is loaded before something is stored
-    for (const auto& [tensor, r] : stores) store(tensor, r);
+      if (o.stored && !o.row && level(o.value) == p) stores.push_back({o.tensor, o.value, member_of(o)});
+    for (const Stored& s : stores)
+      if (is_full(s.value)) value(static_cast<size_t>(s.value.node));  // everything is loaded before something is stored
+    for (const Stored& s : stores) store(s.tensor, s.value, s.members);
     if (!pass.steps.empty()) made_.passes.push_back(std::move(pass));
   }
   bool is_output(size_t k) const {
@@ -206,10 +217,10 @@ class Emitter {
       for (size_t i = 0; i < n.operands.size(); ++i) s.operands[i] = operand(n.operands[i]);
       s.result = row_number_[k] = next_row_++;
       if (n.op == Op::kLoad) made_.loaded[static_cast<size_t>(n.tensor)] = 1;
-      pass.steps.push_back(s);
+      push(s, n.members);
     }
     for (const Output& o : g_.outputs)
-      if (o.stored && o.row && level(o.value) == p) store(o.tensor, o.value);
+      if (o.stored && o.row && level(o.value) == p) store(o.tensor, o.value, member_of(o));
     if (!pass.steps.empty()) made_.passes.push_back(std::move(pass));
   }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
 
@@ -44,6 +45,16 @@ TEST_P(Lowered, AsWritten) {
       const LoweredRegion lowered = lower_region(view, r);
       ASSERT_EQ(lowered.groups.size(), lowered.program.kernels.size());
       ASSERT_EQ(lowered.groups.size(), lowered.notes.size());
+      ASSERT_EQ(lowered.groups.size(), lowered.origins.size());
+      for (size_t k = 0; k < lowered.groups.size(); ++k) {
+        size_t steps = 0;
+        for (const loops::Pass& pass : lowered.program.kernels[k].passes) steps += pass.steps.size();
+        ASSERT_EQ(lowered.origins[k].size(), steps);
+        for (const uint64_t members : lowered.origins[k]) {
+          EXPECT_NE(members, 0u);
+          EXPECT_LE(static_cast<size_t>(std::bit_width(members)), lowered.groups[k].members.size());
+        }
+      }
       Status checked = loops::check(lowered.program);
       EXPECT_TRUE(checked.ok()) << checked.message();
       found += to_string(lowered, view);
@@ -97,6 +108,44 @@ TEST(Lowered, Options) {
   ASSERT_EQ(strict.why_not.size(), 2u);
   EXPECT_EQ(strict.why_not[1].instruction, 5);
   EXPECT_EQ(strict.why_not[1].reason, "the order of its sums is fixed (strict)");
+}
+
+// Of each step: the calls it comes from, as bits.
+TEST(Lowered, Origins) {
+  TestProgram p(kChain);
+  const LoweredRegion l = lower_region(*p.view, p.only());
+  ASSERT_EQ(l.origins.size(), 2u);
+  EXPECT_EQ(std::count(l.origins[1].begin(), l.origins[1].end(), 1u), static_cast<std::ptrdiff_t>(l.origins[1].size()));  // one call
+  std::vector<std::pair<loops::Op, uint64_t>> found;
+  size_t at = 0;
+  for (const loops::Pass& pass : l.program.kernels[0].passes)
+    for (const loops::Step& s : pass.steps) found.emplace_back(s.op, l.origins[0][at++]);
+  uint64_t loads = 0;
+  int exps = 0;
+  for (const auto& [op, members] : found) {
+    if (op == loops::Op::kReduceMax || op == loops::Op::kSub || op == loops::Op::kDiv) { EXPECT_EQ(members, 2u) << loops::op_info(op).name; }
+    if (op == loops::Op::kLoad) loads |= members;
+    if (op == loops::Op::kExp) exps |= 1 << members;
+  }
+  EXPECT_EQ(found.back(), std::pair(loops::Op::kStore, uint64_t{2}));  // others keep values of either call for later walks
+  EXPECT_EQ(loads & 1, 1u);
+  EXPECT_EQ(exps, 1 << 1 | 1 << 2) << "one of either call";
+
+  // Equal steps are made once: of all calls that have them.
+  TestProgram twice(R"msasm(
+symbol N
+func @main(x: f32[N]) -> (f32[N], f32[N])
+b0:
+  R0 "x" = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N], f32, CPU(0)
+  OP_CALL Exp(R0) -> R1
+  R2 = TENSOR_ALLOC [N], f32, CPU(0)
+  OP_CALL Exp(R0) -> R2
+  RETURN R1, R2
+)msasm");
+  const LoweredRegion t = lower_region(*twice.view, twice.only());
+  ASSERT_EQ(t.origins.size(), 1u);
+  EXPECT_EQ(t.origins[0], (std::vector<uint64_t>{3, 3, 1, 2}));  // load, exp, two stores
 }
 
 // Kernels of which a box fixes nothing print as before: their code is shared.

@@ -1,4 +1,4 @@
-// The loop, in three instantiations: plain, with a profile, and the dry run of a region.
+// The loop, instantiated for what is asked of a run: nothing more, a profile, a trace, both, or the dry run of a region.
 #include "msvm/vm/interpreter.h"
 
 #include <fmt/core.h>
@@ -14,11 +14,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum class Loop : uint8_t { kPlain, kProfile, kDry };
+enum class Loop : uint8_t { kPlain, kProfile, kTrace, kProfileAndTrace, kDry };
 
 template <Loop kLoop>
 class Interpreter : Machine {
-  static constexpr bool kProfile = kLoop == Loop::kProfile, kDry = kLoop == Loop::kDry;
+  static constexpr bool kDry = kLoop == Loop::kDry, kProfile = kLoop == Loop::kProfile || kLoop == Loop::kProfileAndTrace,
+                        kTrace = kLoop == Loop::kTrace || kLoop == Loop::kProfileAndTrace;
 
  public:
   Interpreter(RunContext& context, Frame& frame, std::vector<Value>& results) : Machine(context, frame), results_(results) {}
@@ -118,7 +119,7 @@ class Interpreter : Machine {
           break;
         case Op::kCopy:
           if constexpr (kDry) break;
-          if (Status s = x_.dispatcher.copy(slot(c.b).meta, slot(c.a).meta); !s.ok()) [[unlikely]] return fail(c, s);
+          if (Status s = watched_copy(c); !s.ok()) [[unlikely]] return fail(c, s);
           break;
         case Op::kRead:
           if (Status s = read(c); !s.ok()) [[unlikely]] return fail(c, s);
@@ -129,7 +130,7 @@ class Interpreter : Machine {
           break;
         case Op::kCall:
           if constexpr (kDry) break;
-          if (Status s = call(c); !s.ok()) [[unlikely]] return fail(c, s);
+          if (Status s = watched_call(c); !s.ok()) [[unlikely]] return fail(c, s);
           look_up_ = look_up_ || x_.limits.max_time.count() || x_.stopped();
           break;
         case Op::kListMake: list_make(c); break;
@@ -167,6 +168,30 @@ class Interpreter : Machine {
         if (Status s = poll(); !s.ok()) return fail(c, s);
       }
     }
+  }
+
+  // --- what a trace tells ------------------------------------------------------------------------------------------------
+  Status watched_call(const Code& c) {
+    if constexpr (!kTrace) return call(c);
+    const int64_t begin = x_.tracer->before(c.instr);
+    Status s = call(c);
+    if (s.ok()) trace_call(c, begin);
+    return s;
+  }
+
+  void trace_step(const RegionPlan::Step& step, const RegionInfo& region, const RegionEntry& entry, int64_t begin) {
+    if (step.group >= 0) x_.tracer->native(frame_, region.spec->groups[static_cast<size_t>(step.group)], entry, step, begin);
+    else if (step.code->op == Op::kCall) trace_call(*step.code, begin);
+    else x_.tracer->copy(frame_, *step.code, begin);
+  }
+
+  void trace_call(const Code& c, int64_t begin) { x_.tracer->call(frame_, c, x_.dispatcher.last_report(*frame_.call_states[static_cast<size_t>(c.a)]), begin); }
+
+  Status watched_copy(const Code& c) {
+    const int64_t begin = kTrace ? x_.tracer->before(c.instr) : 0;
+    Status s = x_.dispatcher.copy(slot(c.b).meta, slot(c.a).meta);
+    if constexpr (kTrace) x_.tracer->copy(frame_, c, begin);
+    return s;
   }
 
   // --- control ---------------------------------------------------------------------------------------------------------
@@ -218,17 +243,28 @@ class Interpreter : Machine {
     const RegionInfo& info = f_.regions[static_cast<size_t>(c.a)];
     state.started = 0;
     if (!info.usable) return {};
-    const int64_t begin = x_.observer ? ticks() : 0;
+    const int64_t begin = x_.observer || kTrace ? ticks() : 0;
     RegionRun run(x_, frame_, c.a);
-    auto before_step = [&](int32_t instr, int32_t calls) {
+    const RegionPlan::Step* traced = nullptr;  // goes on
+    int64_t step_begin = 0;
+    auto before_step = [&](const RegionPlan::Step& step) {
       if constexpr (kProfile) {
-        profile(instr);
-        profiled_calls_ = calls;
+        profile(step.code->instr);
+        profiled_calls_ = step.group >= 0 ? static_cast<int32_t>(info.spec->groups[static_cast<size_t>(step.group)].members.size()) : 0;
+      }
+      if constexpr (kTrace) {
+        if (traced) trace_step(*traced, info, *run.entry(), step_begin);
+        step_begin = x_.tracer->before(step.code->instr);
+        traced = &step;
       }
     };
     Status s;
     switch (run.run(before_step, s, instr_)) {
       case RegionRun::Outcome::kServed:
+        if constexpr (kTrace) {
+          if (traced) trace_step(*traced, info, *run.entry(), step_begin);
+          x_.tracer->region(frame_, c.a, run.entry(), begin);
+        }
         if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), info.symbols.size()}, run.entry(), begin, ticks());
         executed_ += run.executed();
         look_up_ = executed_ > most_ || x_.limits.max_time.count();
@@ -245,7 +281,9 @@ class Interpreter : Machine {
 
   void region_end(const Code& c) {
     RegionState& state = frame_.regions[static_cast<size_t>(c.a)];
-    if (x_.observer && state.started) x_.observer->region_ran(x_.function, c.a, {state.values.data(), f_.regions[static_cast<size_t>(c.a)].symbols.size()}, nullptr, state.started, ticks());
+    if (!state.started) return;
+    if constexpr (kTrace) x_.tracer->region(frame_, c.a, nullptr, state.started);
+    if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), f_.regions[static_cast<size_t>(c.a)].symbols.size()}, nullptr, state.started, ticks());
   }
 
   /// What a dry run leaves for the runs that repeat it.
@@ -363,12 +401,14 @@ class Interpreter : Machine {
 
 }  // namespace
 
-template <bool kProfile>
-Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results) {
-  return Interpreter<kProfile ? Loop::kProfile : Loop::kPlain>(context, frame, results).run();
+Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile) {
+  if (context.tracer) [[unlikely]] {
+    if (profile) return Interpreter<Loop::kProfileAndTrace>(context, frame, results).run();
+    return Interpreter<Loop::kTrace>(context, frame, results).run();
+  }
+  if (profile) return Interpreter<Loop::kProfile>(context, frame, results).run();
+  return Interpreter<Loop::kPlain>(context, frame, results).run();
 }
-template Status interpret<false>(RunContext&, Frame&, std::vector<Value>&);
-template Status interpret<true>(RunContext&, Frame&, std::vector<Value>&);
 
 Status dry_run(RunContext& context, Frame& frame, const Code* region, RegionRecord& record, int32_t& instr) {
   std::vector<Value> none;

@@ -6,6 +6,7 @@
 #include "msvm/vm/decode.h"
 #include "msvm/vm/frame.h"
 #include "msvm/vm/regions.h"
+#include "msvm/vm/tracer.h"
 
 namespace msvm::vm {
 
@@ -24,16 +25,14 @@ struct RunContext {
   RegionObserver* observer = nullptr;
   int32_t function = 0;
   RunControl* control = nullptr;          // of this run; null: only the session stops it
+  Tracer* tracer = nullptr;               // null: nobody reads the event stream
 
   bool stopped() const { return cancelled.load(std::memory_order_relaxed) || (control && control->should_stop()); }
 };
 
-/// Runs from the first instruction. On success `results` holds the outputs; on failure the Status has the place. Either way no
+/// Runs from the first instruction, in the loop that does what is asked for and no more. On success `results` holds the outputs; on failure the Status has the place. Either way no
 /// slot owns anything afterwards, and no device works for this run any more.
-template <bool kProfile>
-Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results);
-extern template Status interpret<false>(RunContext&, Frame&, std::vector<Value>&);
-extern template Status interpret<true>(RunContext&, Frame&, std::vector<Value>&);
+Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile);
 
 /// What a dry run of a region found; see RegionPlan.
 struct RegionRecord {

@@ -78,8 +78,9 @@ void RegionRun::add_group_sizes(RegionPlan& plan, RegionPlan::Step& step) {
   for (const RegionSize& s : g.sizes) plan.sizes.push_back(value_of(s));
   std::tie(step.rows, step.columns) = rows_and_columns(g);
   plan.operations += static_cast<double>(step.rows) * static_cast<double>(step.columns) * static_cast<double>(g.members.size());
-  for (Reg r : g.pointers) {
-    const TensorMeta& m = slot(f_.tensor_slot[static_cast<size_t>(r)]).meta;
+  for (auto p = g.pointers.begin(); p != g.pointers.end(); ++p) {
+    if (std::find(g.pointers.begin(), p, *p) != p) continue;
+    const TensorMeta& m = slot(f_.tensor_slot[static_cast<size_t>(*p)]).meta;
     plan.bytes += static_cast<double>(m.elements()) * static_cast<double>(dtype_bytes(m.dtype));
   }
 }
@@ -173,7 +174,7 @@ void RegionRun::run_group(const RegionPlan::Step& step) {
   x_.dispatcher.split(step.rows * pieces, g.ns_per_element * static_cast<double>(std::min(kColumns, step.columns)), blocks);
 }
 
-RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t, int32_t)> before_step, Status& status, int32_t& instr) {
+RegionRun::Outcome RegionRun::run(FunctionRef<void(const RegionPlan::Step&)> before_step, Status& status, int32_t& instr) {
   const size_t n = info_.symbols.size();
   state_.values.resize(n + info_.further.size());
   for (size_t i = 0; i < n; ++i) state_.values[i] = v_[info_.symbols[i]];
@@ -202,7 +203,7 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t, int32_t)> before_ste
   if (!plan_->entry) return Outcome::kInterpret;
   for (const RegionPlan::Step& step : plan_->steps) {
     instr = step.code->instr;
-    before_step(instr, step.group >= 0 ? static_cast<int32_t>(info_.spec->groups[static_cast<size_t>(step.group)].members.size()) : 0);
+    before_step(step);
     if (step.group >= 0) {
       run_group(step);
     } else {

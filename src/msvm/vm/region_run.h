@@ -15,9 +15,9 @@ class RegionRun : Machine {
   RegionRun& operator=(const RegionRun&) = delete;
 
   enum class Outcome : uint8_t { kServed, kInterpret, kFailed };
-  /// Calls `before_step` with each instruction that does work, and of how many calls it is the native code (0: of none). kInterpret: nothing serves these sizes, or what would can't have its
+  /// Calls `before_step` with each step, which stays where it is until the next run. kInterpret: nothing serves these sizes, or what would can't have its
   /// memory; nothing has been done that the interpreter doesn't do again. kFailed: `status` and `instr` say what and where.
-  Outcome run(FunctionRef<void(int32_t, int32_t)> before_step, Status& status, int32_t& instr);
+  Outcome run(FunctionRef<void(const RegionPlan::Step&)> before_step, Status& status, int32_t& instr);
   const RegionEntry* entry() const { return plan_->entry; }
   int64_t executed() const { return executed_; }  // instructions, as limits count them
 

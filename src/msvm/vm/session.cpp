@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "msvm/vm/inputs.h"
 #include "msvm/vm/interpreter.h"
@@ -34,6 +35,10 @@ struct Session::Impl {
   static std::unique_ptr<vm::Frame> make_frame(const vm::Function& fn);
   Status choose_plan(vm::Frame& frame);
   Status provide_arena(vm::Frame& frame, int64_t bytes);
+  bool begin_trace(int32_t function) {
+    if (!tracer) tracer.emplace(program->module());
+    return tracer->begin_run(function);
+  }
   Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results, RunControl* control);
 
   std::shared_ptr<const Program> program;
@@ -44,6 +49,7 @@ struct Session::Impl {
   Counters counters;
   int64_t live_bytes = 0;
   uint64_t clock = 0;
+  std::optional<vm::Tracer> tracer;  // once there was something to trace
   bool profiling = false, planning = true, thorough = false;
   RegionHazard hazard;
   std::vector<RegionTable*> joined;
@@ -141,15 +147,17 @@ Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::
   cancelled.store(false, std::memory_order_relaxed);
   vm::Frame& f = frame(function);
   const RegionTable* regions = adopt_regions(function, f);
+  const bool traced = EventStream::process().on() && begin_trace(function);
   ++counters.runs;
   live_bytes = 0;
   Status s = vm::bind_inputs(program->module(), *f.function, inputs, f.scalars.data());
   if (s.ok()) s = choose_plan(f);
   if (s.ok()) {
-    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function, control};
+    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function, control, traced ? &*tracer : nullptr};
     RunControl::Scope current(control);
-    s = profiling ? vm::interpret<true>(context, f, results) : vm::interpret<false>(context, f, results);
+    s = vm::interpret(context, f, results, profiling);
   }
+  if (traced) tracer->end_run(s);
   counters.failed_runs += !s.ok();
   return s;
 }

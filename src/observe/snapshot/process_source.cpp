@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "observe/snapshot/bytecode_lines.h"
-#include "observe/snapshot/disassembly.h"
 #include "observe/snapshot/history.h"
 #include "observe/snapshot/prometheus.h"
 #include "observe/snapshot/registry.h"
@@ -52,7 +51,8 @@ class ProcessSource final : public Source {
   std::string metrics() override { return prometheus_text(registry.take(), process_facts()); }
   Result<std::string> disassembly(uint64_t program, int32_t function, int32_t region, std::string_view entry) override {
     MSVM_ASSIGN_OR_RETURN(const auto p, find(program));
-    return disassembly_json(*p, function, region, entry);
+    MSVM_ASSIGN_OR_RETURN(const jit::Disassembly d, p->disassembly(function, region, entry));
+    return jit::to_json(d);
   }
   Result<std::string> bytecode(uint64_t program) override {
     MSVM_ASSIGN_OR_RETURN(const auto p, find(program));
@@ -84,9 +84,10 @@ class ProcessSource final : public Source {
   }
 
   void sample() {
-    const Snapshot s = registry.take();
+    // Where a monitor has just looked, its picture will do.
+    const auto s = registry.recent(std::chrono::milliseconds(900));
     std::lock_guard lock(mutex_);
-    history_.add(s);
+    history_.add(*s);
   }
 
   Status clear_cache(const Json& body) {
@@ -144,7 +145,7 @@ ProcessSource& process() {
 
 Source& process_source() { return process(); }
 void watch(const std::shared_ptr<Engine>& engine) { process().registry.add(engine); }
-void watch(const std::shared_ptr<Executable>& program, std::string name) { process().registry.add(program, std::move(name)); }
+void watch(const std::shared_ptr<Executable>& program, std::string name) { process().registry.add(program, name); }
 void set_trace_control(TraceControl control) { process().set_trace(std::move(control)); }
 
 }  // namespace msvm::observe

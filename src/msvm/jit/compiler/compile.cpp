@@ -23,7 +23,7 @@ struct Unit {
 };
 
 /// Functions by the kernels' own names are for people; those of images are numbered.
-Status emit(Unit& unit, const loops::Program& program, jit::ImageIsa isa, llvm::TargetMachine& machine, bool named, bool lines = false) {
+Status emit(Unit& unit, const loops::Program& program, jit::ImageIsa isa, llvm::TargetMachine& machine, bool named, bool lines = true) {
   MSVM_RETURN_IF_ERROR(loops::check(program));
   unit.context.setDiscardValueNames(!named);
   unit.module = std::make_unique<llvm::Module>("loops", unit.context);
@@ -68,13 +68,13 @@ Result<std::vector<std::byte>> compile(const loops::Program& program, jit::Image
   tell(Stage::kLayOut);
   MSVM_ASSIGN_OR_RETURN(const Layout layout, lay_out(object, unit.names));
   if (layout.code.size() > jit::kMaxCodeBytes) return resource_limit(fmt::format("{} bytes of code, the limit is {}", layout.code.size(), jit::kMaxCodeBytes));
-  return jit::encode_image({isa, layout.offsets, layout.code});
+  return jit::encode_image({isa, layout.offsets, layout.code, layout.lines});
 }
 
 Result<std::string> compile_to_ir(const loops::Program& program, jit::ImageIsa isa) {
   MSVM_ASSIGN_OR_RETURN(llvm::TargetMachine* const machine, target_machine(isa));
   Unit unit;
-  MSVM_RETURN_IF_ERROR(emit(unit, program, isa, *machine, true));
+  MSVM_RETURN_IF_ERROR(emit(unit, program, isa, *machine, true, false));
   std::string text;
   llvm::raw_string_ostream stream(text);
   unit.module->print(stream, nullptr);
@@ -84,7 +84,7 @@ Result<std::string> compile_to_ir(const loops::Program& program, jit::ImageIsa i
 Result<std::string> compile_to_assembly(const loops::Program& program, jit::ImageIsa isa) {
   MSVM_ASSIGN_OR_RETURN(llvm::TargetMachine* const machine, target_machine(isa));
   Unit unit;
-  MSVM_RETURN_IF_ERROR(emit(unit, program, isa, *machine, true, true));
+  MSVM_RETURN_IF_ERROR(emit(unit, program, isa, *machine, true));
   MSVM_ASSIGN_OR_RETURN(const auto text, generate(*unit.module, *machine, llvm::CodeGenFileType::AssemblyFile));
   return unit.lines->annotate({text.data(), text.size()});
 }

@@ -1,6 +1,8 @@
 // Every step, every type, every instruction set, sizes around a vector, all kinds of strides: the evaluator's bits.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "msvm/jit/compiler/compile_testing.h"
 
 namespace msvm::compiler {
@@ -205,6 +207,43 @@ TEST(Compile, EqualKernelsShareTheirCode) {
   ASSERT_EQ(view->offsets.size(), 3u);
   EXPECT_EQ(view->offsets[0], view->offsets[2]);
   EXPECT_NE(view->offsets[0], view->offsets[1]);
+}
+
+/// Lines of the program's text that code comes from.
+std::set<uint32_t> lines_of(const jit::LineTable& table) {
+  std::set<uint32_t> lines;
+  for (const jit::LineRow& row : table.rows) lines.insert(row.line);
+  return lines;
+}
+
+TEST(Compile, LinesOfTheProgram) {
+  const std::string one = one_step(Op::kGelu, DType::kF32, DType::kF32, kStrides[0]), other = one_step(Op::kExp, DType::kF32, DType::kF32, kStrides[0]);
+  std::string renamed = one;
+  renamed.replace(renamed.find("k("), 2, "another(");
+  const loops::Program p = parsed(one + other + renamed);
+  for (const jit::ImageIsa isa : {jit::ImageIsa::kAvx2, jit::ImageIsa::kAvx512}) {
+    auto bytes = compile(p, isa);
+    ASSERT_TRUE(bytes.ok());
+    auto view = jit::decode_image(*bytes);
+    ASSERT_TRUE(view.ok()) << view.status().message();
+    const jit::LineTable& table = view->lines;
+    ASSERT_EQ(table.sizes.size(), 3u);
+    EXPECT_EQ(table.sizes[0], table.sizes[2]);
+    for (size_t k = 0; k < 3; ++k) EXPECT_EQ(std::to_integer<int>(view->code[view->offsets[k] + table.sizes[k] - 1]), 0xc3) << "kernel " << k << " ends with ret";
+    // Every step has code of its own, in each of the two kernels that have code.
+    const std::string text = loops::print(p);
+    const std::set<uint32_t> lines = lines_of(table);
+    uint32_t line = 0, steps = 0;
+    for (size_t at = 0, end; at < text.size() && text.compare(at, 14, "kernel another") != 0; at = end + 1) {
+      ++line;
+      end = text.find('\n', at);
+      if (text.compare(at, 4, "    ") != 0) continue;
+      ++steps;
+      EXPECT_TRUE(lines.count(line)) << line << ": " << text.substr(at, end - at);
+    }
+    EXPECT_GE(steps, 6u);
+    EXPECT_LE(*lines.rbegin(), line);
+  }
 }
 
 TEST(Compile, SameBytesEachTime) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <llvm/BinaryFormat/ELF.h>
+#include <llvm/DebugInfo/DWARF/DWARFContext.h>
 #include <llvm/Object/ELFObjectFile.h>
 
 #include <cstring>
@@ -73,6 +74,28 @@ struct Placer {
   }
 };
 
+/// Rows of the only section of instructions, whose place is that of the code.
+Result<std::vector<jit::LineRow>> line_rows(const ELF64LEObjectFile& object) {
+  std::string why;
+  auto note = [&](llvm::Error error) { why = text_of(std::move(error)); };
+  const auto context = llvm::DWARFContext::create(object, llvm::DWARFContext::ProcessDebugRelocations::Process, nullptr, "", note, note);
+  llvm::DWARFDataExtractor data(context->getDWARFObj(), context->getDWARFObj().getLineSection(), true, 8);
+  llvm::DWARFDebugLine::SectionParser parser(data, *context, context->normal_units());
+  std::vector<jit::LineRow> rows;
+  while (!parser.done()) {
+    const auto table = parser.parseNext(note, note);
+    for (const auto& row : table.Rows) {
+      if (row.EndSequence) continue;  // the sizes of kernels say it
+      const jit::LineRow next{static_cast<uint32_t>(row.Address.Address), row.Line};
+      if (!rows.empty() && rows.back().offset > next.offset) return internal_error("object file: lines out of order");
+      if (!rows.empty() && rows.back().offset == next.offset) rows.pop_back();  // of no instruction
+      if (rows.empty() || rows.back().line != next.line) rows.push_back(next);
+    }
+  }
+  if (!why.empty()) return internal_error("object file: " + why);
+  return rows;
+}
+
 }  // namespace
 
 Result<Layout> lay_out(llvm::ArrayRef<char> bytes, const std::vector<std::string>& names) {
@@ -81,18 +104,24 @@ Result<Layout> lay_out(llvm::ArrayRef<char> bytes, const std::vector<std::string
   Placer placer{object, {}, {}};
   MSVM_RETURN_IF_ERROR(placer.place());
   for (const SectionRef& section : object.sections()) MSVM_RETURN_IF_ERROR(placer.resolve(section));
-  std::map<std::string, uint64_t, std::less<>> found;
-  for (const auto& symbol : object.symbols()) {
+  struct Function {
+    uint64_t place = 0, size = 0;
+  };
+  std::map<std::string, Function, std::less<>> found;
+  for (const llvm::object::ELFSymbolRef symbol : object.symbols()) {
     MSVM_LLVM_OR_RETURN(const llvm::StringRef name, symbol.getName());
     MSVM_LLVM_OR_RETURN(const auto section, symbol.getSection());
     if (section == object.section_end() || !section->isText()) continue;
-    MSVM_ASSIGN_OR_RETURN(found[name.str()], placer.address(symbol));
+    MSVM_ASSIGN_OR_RETURN(const uint64_t place, placer.address(symbol));
+    found[name.str()] = {place, symbol.getSize()};
   }
   for (const std::string& name : names) {
     const auto place = found.find(name);
     if (place == found.end()) return internal_error(fmt::format("the object file lacks {}", name));
-    placer.out.offsets.push_back(static_cast<uint32_t>(place->second));
+    placer.out.offsets.push_back(static_cast<uint32_t>(place->second.place));
+    placer.out.lines.sizes.push_back(static_cast<uint32_t>(place->second.size));
   }
+  MSVM_ASSIGN_OR_RETURN(placer.out.lines.rows, line_rows(object));
   return std::move(placer.out);
 }
 

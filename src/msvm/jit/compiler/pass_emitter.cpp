@@ -71,6 +71,7 @@ Value* PassEmitter::step(const Step& s, const Columns& at, const Values& values)
 }
 
 void PassEmitter::row_section() {
+  at_line_of(pass_);
   const Columns first{1, b_.getInt64(0), nullptr};
   for (const Step& s : pass_.steps) {
     at_line_of(s);
@@ -106,7 +107,11 @@ std::vector<Value*> PassEmitter::starts(int lanes) const {
   return out;
 }
 void PassEmitter::merge(std::span<Value*> into, std::span<Value* const> other) {
-  each_reduction([&](const Reduction& r, size_t at) { r.merge(b_, into.subspan(at, r.parts()), other.subspan(at, r.parts())); });
+  each_reduction([&](const Reduction& r, size_t at) {
+    at_line_of(r.step());
+    r.merge(b_, into.subspan(at, r.parts()), other.subspan(at, r.parts()));
+  });
+  at_line_of(pass_);
 }
 
 /// All steps at some columns; `sums` are the parts of all reductions.
@@ -125,6 +130,7 @@ void PassEmitter::steps(const Columns& at, std::span<Value*> sums) {
       values[s.result] = {step(s, at, values), s.type};
     }
   }
+  at_line_of(pass_);
 }
 
 PassEmitter::Loop PassEmitter::open(llvm::BasicBlock* from, Value* begin, const std::vector<Value*>& sums) {
@@ -176,6 +182,7 @@ void PassEmitter::walk(Value* begin, Value* end) {
       reductions_.emplace_back(s, k_.masks_all);
       parts_ += reductions_.back().parts();
     }
+  at_line_of(pass_);
   auto *main = block("columns"), *after_main = block("after"), *rest = block("rest"), *finish = block("finish"), *done = block("row");
   auto* before = b_.GetInsertBlock();
   enter_ = block("enter");
@@ -183,6 +190,7 @@ void PassEmitter::walk(Value* begin, Value* end) {
 
   b_.SetInsertPoint(enter_);
   constant_steps();
+  at_line_of(pass_);
   enter_ = b_.GetInsertBlock();
   const int unroll = vectors_at_once(), step = unroll * k_.lanes;
   Value* whole = b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~(static_cast<uint64_t>(step) - 1)));
@@ -225,9 +233,16 @@ void PassEmitter::walk(Value* begin, Value* end) {
   if (masked) sums = join(sums, after_last, rest_sums, rest_last);
   else rest_sums = join(rest_first, after_last, rest_sums, rest_last);
   std::vector<Value*> results;
-  each_reduction([&](const Reduction& r, size_t place) { r.across_lanes(b_, std::span(sums).subspan(place, r.parts())); });
+  each_reduction([&](const Reduction& r, size_t place) {
+    at_line_of(r.step());
+    r.across_lanes(b_, std::span(sums).subspan(place, r.parts()));
+  });
   if (!masked) merge(sums, rest_sums);
-  each_reduction([&](const Reduction& r, size_t place) { results.push_back(r.result(b_, std::span(sums).subspan(place, r.parts()))); });
+  each_reduction([&](const Reduction& r, size_t place) {
+    at_line_of(r.step());
+    results.push_back(r.result(b_, std::span(sums).subspan(place, r.parts())));
+  });
+  at_line_of(pass_);
   auto* finish_last = b_.GetInsertBlock();
   b_.CreateBr(done);
 

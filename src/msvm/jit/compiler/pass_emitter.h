@@ -45,8 +45,9 @@ class PassEmitter {
   llvm::Value* splat(llvm::Value* scalar, int lanes);
   Typed operand(const loops::Operand& o, DType type, int lanes, const Values& values);
   llvm::Value* step(const loops::Step& s, const Columns& at, const Values& values);
-  void at_line_of(const loops::Step& s) {
-    if (k_.lines) k_.lines->at(b_, s);
+  /// Of a step, or of the pass: what belongs to none of its steps.
+  template <class Part> void at_line_of(const Part& part) {
+    if (k_.lines) k_.lines->at(b_, part);
   }
   void constant_steps();
   void steps(const Columns& at, std::span<llvm::Value*> sums);

@@ -41,7 +41,7 @@ SourceLines::SourceLines(llvm::Module& module, const loops::Program& program) : 
     kernels_[&kernel] = line;
     line += 3 + static_cast<unsigned>(kernel.tensors.size());  // kernel, outer, inner, strides
     for (const loops::Pass& pass : kernel.passes) {
-      ++line;
+      passes_[&pass] = line++;
       for (const loops::Step& step : pass.steps) steps_[&step] = line++;
     }
   }

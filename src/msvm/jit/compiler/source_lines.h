@@ -1,4 +1,4 @@
-// Which line of a loop program's text each instruction comes from: debug locations, for assembly that people read.
+// Which line of a loop program's text each instruction comes from: debug locations, for people who read the code.
 #pragma once
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/IRBuilder.h>
@@ -17,6 +17,7 @@ class SourceLines {
   /// What follows belongs to this function, for now to the line that begins the kernel, which is one of the program's.
   void enter(llvm::IRBuilderBase& b, llvm::Function& f, const loops::Kernel& kernel);
   void at_kernel(llvm::IRBuilderBase& b) const { set(b, kernel_line_); }
+  void at(llvm::IRBuilderBase& b, const loops::Pass& pass) const { set(b, passes_.at(&pass)); }
   void at(llvm::IRBuilderBase& b, const loops::Step& step) const { set(b, steps_.at(&step)); }
   /// When all functions are there.
   void finish() { builder_.finalize(); }
@@ -30,6 +31,7 @@ class SourceLines {
   llvm::DIFile* file_;
   std::vector<std::string> text_;                  // by line, from 1
   std::map<const loops::Step*, unsigned> steps_;
+  std::map<const loops::Pass*, unsigned> passes_;
   std::map<const loops::Kernel*, unsigned> kernels_;
   llvm::DISubprogram* function_ = nullptr;
   unsigned kernel_line_ = 0;

@@ -22,7 +22,7 @@ std::unique_ptr<Policy> NativeProgram::make_policy(const FunctionJit& f, const R
   const RegionPolicy* learnt = loaded_policy_.find(f.view->f.name, index);
   if (learnt)
     if (auto why = Policy::misfit(region, f.view->dims(), *learnt)) {
-      slow_path("@" + f.view->f.name, std::move(*why));
+      slow_path({.region = "@" + f.view->f.name, .reason = std::move(*why), .instead = "what these runs teach"});
       learnt = nullptr;
     }
   return std::make_unique<Policy>(region, f.view->dims(), PolicyOptions{.jit_threshold = options_.jit_threshold, .scd_threshold = options_.scd_threshold}, learnt);

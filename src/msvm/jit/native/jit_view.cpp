@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "msvm/base/json_text.h"
 #include "msvm/base/ticks.h"
 #include "msvm/jit/native/native_program.h"
 
@@ -19,6 +20,23 @@ std::string_view event_name(JitEventKind k) {
     case JitEventKind::kRetired: return "retired";
   }
   return "";
+}
+
+std::string to_json(const SlowPathView& s, std::string_view program) {
+  std::string out = "{\"program\": ";
+  append_json_string(out, program);
+  auto text = [&](std::string_view key, std::string_view value) {
+    out += fmt::format(", \"{}\": ", key);
+    append_json_string(out, value);
+  };
+  text("region", s.region);
+  text("place", s.place);
+  text("reason", s.reason);
+  out += fmt::format(", \"scd\": {:.3g}", s.scd);
+  text("phase", s.phase);
+  out += fmt::format(", \"elapsed_ms\": {:.3f}, \"limit_ms\": {:.3f}", s.elapsed_ms, s.limit_ms);
+  text("instead", s.instead);
+  return out + "}";
 }
 
 std::string to_text(const JitView& v) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "msvm/jit/compile/compile_queue.h"
@@ -58,7 +59,14 @@ struct JitRegionView {
 struct SlowPathView {
   double seconds = 0;                    // since the program was loaded
   std::string region, reason, place;     // "model.py:47"
+  // Of compilations that failed:
+  double scd = 0;                        // of the region's last candidate
+  std::string phase;                     // in which it ended; empty: none
+  double elapsed_ms = 0, limit_ms = 0;   // of the compilation, and what it might have taken
+  std::string instead;                   // what runs now: "interpreter", or the name of an entry
 };
+/// {"program": …, "region": …, …}: a line of the slow-path log, without its time.
+std::string to_json(const SlowPathView& s, std::string_view program);
 
 enum class JitEventKind : uint8_t { kAnalysed, kCompiled, kPatched, kEvicted, kFailed, kRetired };
 struct JitEventView {

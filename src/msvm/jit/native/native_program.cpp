@@ -7,6 +7,7 @@
 
 #include "msvm/base/chaos.h"
 #include "msvm/base/ticks.h"
+#include "msvm/jit/native/stream.h"
 
 namespace msvm::jit {
 namespace {
@@ -124,7 +125,7 @@ NativeProgram::NativeProgram(std::shared_ptr<NativeJit> jit, std::shared_ptr<con
     : jit_(std::move(jit)), program_(std::move(program)), options_(options), owner_(next_owner()), states_(program_->module().functions.size()), functions_(states_.size()) {
   if (options_.shape_policy.empty()) return;
   if (auto policy = load_shape_policy(options_.shape_policy); policy.ok()) loaded_policy_ = std::move(*policy);
-  else slow_path("", policy.status().message());
+  else slow_path({.reason = policy.status().message(), .instead = "what these runs teach"});
 }
 
 TriggerOptions NativeProgram::trigger_options() const {
@@ -214,7 +215,7 @@ void NativeProgram::analyse(int32_t function) {
   if (specs.empty()) return;
   auto table = RegionTable::create(*program_, function, std::move(specs));
   if (!table.ok()) {
-    slow_path("@" + program_->module().functions[static_cast<size_t>(function)].name, table.status().message());
+    slow_path({.region = "@" + program_->module().functions[static_cast<size_t>(function)].name, .reason = table.status().message(), .instead = "interpreter"});
     return;
   }
   FunctionJit& kept = *f;
@@ -279,6 +280,7 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
       if (!shared) {
         ++(result.outcome == Outcome::kFromDisk ? from_disk_ : compiled_);
         if (result.outcome == Outcome::kCompiled) compile_ms_ += result.seconds * 1e3;
+        stream_compilation(signature(f, region, box), result, e.code_bytes);
         event(JitEventKind::kCompiled, fmt::format("{}: {} in {:.1f} ms, {} bytes", signature(f, region, box), info.text, result.seconds * 1e3, e.code_bytes));
       }
       publish(f, region, std::move(e), tier);
@@ -289,8 +291,17 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
   ++failures_;
   ++failures_by_reason_[info.kind == OutcomeKind::kCode ? "image can't be used" : std::string(info.text)];
   const std::string why = fmt::format("{}{}{}", info.text, error.empty() ? "" : ": ", error);
+  stream_compilation(signature(f, region, box), result, 0);
   event(JitEventKind::kFailed, fmt::format("{}: {}", signature(f, region, box), why));
-  slow_path(region_name(f, region), why, f.view->place(r.region->first()));
+  const auto phase = static_cast<size_t>(std::max_element(result.phases.begin(), result.phases.end()) - result.phases.begin());
+  slow_path({.region = region_name(f, region),
+             .reason = why,
+             .place = f.view->place(r.region->first()),
+             .scd = r.trigger->last() ? r.trigger->last()->scd : 0,
+             .phase = result.phases[phase] > 0 ? std::string(kPhaseNames[phase]) : std::string(),
+             .elapsed_ms = result.seconds * 1e3,
+             .limit_ms = jit_->options().compile_timeout * 1e3,
+             .instead = r.entries.empty() ? "interpreter" : r.entries.back().entry->name});
   if (failure_.empty()) failure_ = fmt::format("{} can't be compiled ({}), and fallback is off", region_name(f, region), why);
   failed_.store(true, std::memory_order_release);
 }
@@ -344,12 +355,15 @@ void NativeProgram::add_shapes(int32_t function, int32_t region, std::vector<Siz
 // --- what is kept for views --------------------------------------------------------------------------------------------
 
 void NativeProgram::event(JitEventKind kind, std::string what) {
+  stream_event(EventKind::kJit, event_name(kind), what);
   events_.push_back({seconds(), kind, std::move(what)});
   if (events_.size() > kEvents) events_.pop_front();
 }
 
-void NativeProgram::slow_path(std::string where, std::string reason, std::string place) {
-  slow_path_.push_back({seconds(), std::move(where), std::move(reason), std::move(place)});
+void NativeProgram::slow_path(SlowPathView what) {
+  what.seconds = seconds();
+  stream_event(EventKind::kSlowPath, what.reason, to_json(what, program_->module().name));
+  slow_path_.push_back(std::move(what));
   if (slow_path_.size() > kSlowPaths) slow_path_.pop_front();
 }
 

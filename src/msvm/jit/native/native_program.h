@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "msvm/jit/bind.h"
+#include "msvm/jit/entry_code.h"
 #include "msvm/jit/lower.h"
 #include "msvm/jit/native/native_jit.h"
 #include "msvm/jit/native/run_log.h"
@@ -53,6 +54,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   Status make(int32_t function, const std::map<std::string, std::vector<int64_t>>& sizes, const std::map<std::string, Extent>& ranges);
   /// The code of all entries as a bundle, signed with the user's key; how many images.
   Result<size_t> write_bundle(const std::string& path) const;
+  /// The entry of that name, alias or box; without one, of those with code that which was hit most often. `function`, `region` < 0: any.
+  Result<EntryCode> entry_code(int32_t function, int32_t region, std::string_view name) const;
   /// Takes all entries out and has them made again.
   void retire_all();
   /// What the adaptive mode has learnt so far, as JSON; empty in other modes.
@@ -129,7 +132,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void add_boundaries(const FunctionJit& f, const RegionJit& r, std::map<std::string, std::vector<int64_t>>& boundaries) const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
   void event(JitEventKind kind, std::string what);
-  void slow_path(std::string where, std::string reason, std::string place = {});
+  void slow_path(SlowPathView what);  // all but its time
   std::string region_name(const FunctionJit& f, int32_t region) const;
   std::string signature(const FunctionJit& f, int32_t region, const Box& box) const;
   std::string alias(const FunctionJit& f, int32_t region, const Box& box) const;

@@ -1,0 +1,13 @@
+// How tiers are called.
+#pragma once
+#include <string_view>
+
+#include "msvm/events/event.h"
+
+namespace msvm::observe {
+
+inline bool has_mode(EventKind k) { return k == EventKind::kRun || k == EventKind::kRegion || k == EventKind::kCall || k == EventKind::kNative || k == EventKind::kCopy; }
+inline std::string_view mode_name(int tier) { return tier == 0 ? "interpreted" : tier == 1 ? "native" : "specialised"; }
+inline std::string_view mode_name(const Event& e) { return has_mode(e.kind) ? mode_name(e.tier) : std::string_view(); }
+
+}  // namespace msvm::observe
