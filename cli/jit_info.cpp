@@ -1,6 +1,5 @@
 // jit-info: what the JIT did for a program over a stream of shapes.
 #include <fmt/core.h>
-
 #include <unistd.h>
 
 #include "attach.h"
