@@ -66,6 +66,7 @@ void add_stream_options(CLI::App& c, StreamOptions& o) {
   add_opt_option(c, o.level);
   c.add_option("--capability-db", o.patch, "a capability patch to apply");
   c.add_flag("-q,--quiet", o.quiet, "no progress bar");
+  add_monitor_flag(c, o.monitor);
   add_jit_flags(c, o.jit);
   c.add_flag("--wait-for-code", o.wait_for_code, "after each run, wait until the code it asked for is there: the same picture each time")->group("Native code");
 }
@@ -77,6 +78,7 @@ Result<Loaded> load_program(const StreamOptions& o) {
   options.eager_compiler = o.jit.tier == "1" || o.jit.tier == "2";
   MSVM_RETURN_IF_ERROR(observe::prepare_recording());
   MSVM_ASSIGN_OR_RETURN(l.engine, Engine::create(options));
+  MSVM_ASSIGN_OR_RETURN(l.monitor, o.monitor.start());
   MSVM_RETURN_IF_ERROR(o.jit.load_bundles(*l.engine));
   const auto t0 = Clock::now();
   MSVM_ASSIGN_OR_RETURN(Module module, load_module(o.program));

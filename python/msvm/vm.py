@@ -16,6 +16,8 @@ from . import _context, _core, _registry
 from ._errors import FileError, InputError
 from ._vm.code import Disassembly, disassembly
 from ._vm.jit import JitTable, SlowPaths, hit_rate, jit_table
+from ._vm.monitor import Monitor
+from ._vm.monitor import start as _start_monitor
 from ._vm.scd import ScdTable, scd_table
 from ._vm.why import Explanation, explanation
 
@@ -40,6 +42,7 @@ __all__ = [
     "scd_analysis",
     "set_log_level",
     "slow_path",
+    "start_monitor",
     "wait_compiled",
     "warmup",
 ]
@@ -193,6 +196,30 @@ def load_capability_patch(path: str | os.PathLike[str]) -> None:
     except (OSError, UnicodeDecodeError) as e:
         raise FileError(f"{os.fspath(path)}: {getattr(e, 'strerror', None) or e}") from e
     _core.patch_capabilities(json, os.fspath(path))
+
+
+def start_monitor(
+    address: str = "127.0.0.1:9464",
+    *,
+    token: str | os.PathLike[str] | None = None,
+    read_token: str | os.PathLike[str] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    key: str | os.PathLike[str] | None = None,
+    hosts: Sequence[str] = (),
+    open_browser: bool = False,
+) -> Monitor:
+    """Serve a monitor of this process: a page, ``/metrics`` for Prometheus, JSON, until ``stop()`` or the end of ``with``.
+
+    ``token`` may change things, ``read_token`` may look; a path names a file of mode 0600 that holds one. Without both only this machine
+    may be listened on, and everyone on it may do everything. They, ``certificate`` and ``key`` (PEM, for TLS), and ``hosts`` (names that
+    browsers may call it by) come from MSVM_MONITOR_TOKEN and the like where they aren't given. Port 0 takes any that is free. Asked again
+    for the same address without options, it gives the monitor that runs. Raises ``InputError`` for what isn't safe, ``FileError`` for an
+    address that can't be had.
+    """
+    started = _start_monitor(address, token, read_token, certificate, key, hosts)
+    if open_browser:
+        started.open()
+    return started
 
 
 def set_log_level(level: str) -> None:

@@ -49,22 +49,31 @@ void History::add(const Snapshot& s) {
   last_ = s.time;
 }
 
-std::string history_json(const std::deque<HistoryPoint>& points) {
+namespace {
+
+nlohmann::json to_json(const HistoryPoint& p) {
   using Json = nlohmann::json;
   auto maybe = [](const std::optional<double>& v, double unit) { return v ? Json(*v * unit) : Json(); };
-  Json list = Json::array();
-  for (const HistoryPoint& p : points)
-    list.push_back({{"time", iso_time(p.time)},
-                    {"hit_rate", maybe(p.hit_rate, 1)},
-                    {"specialised_hit_rate", maybe(p.specialised_hit_rate, 1)},
-                    {"runs_per_s", p.runs_per_s},
-                    {"p50_ms", maybe(p.p50, 1e3)},
-                    {"p99_ms", maybe(p.p99, 1e3)},
-                    {"in_use", p.in_use},
-                    {"reserved", p.reserved},
-                    {"queued", p.queued},
-                    {"compiled", p.compiled},
-                    {"fallbacks", p.fallbacks}});
+  return {{"time", iso_time(p.time)},
+          {"hit_rate", maybe(p.hit_rate, 1)},
+          {"specialised_hit_rate", maybe(p.specialised_hit_rate, 1)},
+          {"runs_per_s", p.runs_per_s},
+          {"p50_ms", maybe(p.p50, 1e3)},
+          {"p99_ms", maybe(p.p99, 1e3)},
+          {"in_use", p.in_use},
+          {"reserved", p.reserved},
+          {"queued", p.queued},
+          {"compiled", p.compiled},
+          {"fallbacks", p.fallbacks}};
+}
+
+}  // namespace
+
+std::string point_json(const HistoryPoint& point) { return dump(to_json(point)); }
+
+std::string history_json(const std::deque<HistoryPoint>& points) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const HistoryPoint& p : points) list.push_back(to_json(p));
   return dump({{"step_s", History::kStep}, {"points", list}});
 }
 

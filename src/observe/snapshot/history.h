@@ -38,6 +38,7 @@ class History {
   std::deque<HistoryPoint> points_;
 };
 
+std::string point_json(const HistoryPoint& point);
 std::string history_json(const std::deque<HistoryPoint>& points);
 
 }  // namespace msvm::observe

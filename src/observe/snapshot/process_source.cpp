@@ -44,6 +44,10 @@ class ProcessSource final : public Source {
     std::lock_guard lock(mutex_);
     return history_json(history_.points());
   }
+  std::string newest_point() override {
+    std::lock_guard lock(mutex_);
+    return history_.points().empty() ? std::string() : point_json(history_.points().back());
+  }
   std::string metrics() override { return prometheus_text(registry.take(), process_facts()); }
   Result<std::string> disassembly(uint64_t program, int32_t function, int32_t region, std::string_view entry) override {
     MSVM_ASSIGN_OR_RETURN(const auto p, find(program));

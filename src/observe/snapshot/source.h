@@ -18,6 +18,8 @@ class Source {
   virtual ~Source() = default;
   virtual std::string state() = 0;    // GET /api/v1/state, also each server-sent event
   virtual std::string history() = 0;  // GET /api/v1/history
+  /// The last object of history's points, for the events of each second; empty: there is none.
+  virtual std::string newest_point() = 0;
   virtual std::string metrics() = 0;  // GET /metrics: Prometheus text 0.0.4
   virtual Result<std::string> disassembly(uint64_t program, int32_t function, int32_t region, std::string_view entry) = 0;
   virtual Result<std::string> bytecode(uint64_t program) = 0;
