@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Point } from '../api/schema.ts';
-import { clock } from '../text/format.ts';
+import { clock, tick } from '../text/format.ts';
 import type { Key } from '../text/strings.ts';
 import { useUi } from '../ui.ts';
 
@@ -24,6 +24,8 @@ export interface ChartProps {
   /** Ends of the axis; most null: by the data. */
   readonly least: number;
   readonly most: number | null;
+  /** Distances of its marks that read well; none: 1, 2, 5, 10, … */
+  readonly steps?: readonly number[];
 }
 
 const HEIGHT = 168;
@@ -101,8 +103,8 @@ function options(element: HTMLElement, props: ChartProps, setAt: (index: number 
     padding: [10, 8, 0, 0],
     scales: { y: { range: (_plot, _low, high) => [least, most ?? Math.max(1e-9, (high || 0) * 1.1)] } },
     axes: [
-      { ...axis, size: 24, space: 70, grid: { show: false }, values: (_plot, splits) => splits.map((s) => clock(new Date(s * 1000).toISOString()).slice(0, 5)) },
-      { ...axis, size: 58, space: 34, values: (_plot, splits) => splits.map((s) => format(s)) },
+      { ...axis, size: 24, space: 54, grid: { show: false }, values: (_plot, splits, _axis, _space, step) => splits.map((s) => clock(new Date(s * 1000).toISOString()).slice(0, step < 60 ? 8 : 5)) },
+      { ...axis, size: 58, space: 34, ...(props.steps ? { incrs: [...props.steps] } : {}), values: (_plot, splits) => splits.map((s) => tick(format(s))) },
     ],
     series: [
       {},

@@ -11,12 +11,12 @@ export interface Column<Row> {
   /** What is drawn, if it isn't just the value. */
   readonly cell?: (row: Row) => ComponentChildren;
   readonly numeric?: boolean;
-  /** Of the table, in shares; 0: in CSV files only. */
+  /** Pixels that it needs at least; 0: in CSV files only. */
   readonly width: number;
+  /** Its share of the room that is left over. */
+  readonly grow?: number;
   /** Left out where there is little room. */
   readonly wide?: boolean;
   /** The value is the row's name: a header of the row. */
   readonly head?: boolean;
 }
-
-export const drawn = <Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] => columns.filter((c) => c.width > 0);

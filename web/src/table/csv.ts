@@ -26,7 +26,8 @@ function field(value: Value): string {
 function plain(n: number): string {
   if (!Number.isFinite(n)) return '';
   const text = String(n);
-  return text.includes('e') ? n.toFixed(Math.abs(n) < 1 ? 12 : 0) : text;
+  if (!text.includes('e')) return text;
+  return Math.abs(n) < 1 ? n.toFixed(12) : BigInt(n).toString();
 }
 
 /** "msvm-cache-2026-12-01T01-02-03.csv": sorts by time, and every file system takes it. */

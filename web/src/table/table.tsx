@@ -4,7 +4,8 @@ import type { Key } from '../text/strings.ts';
 import { useUi } from '../ui.ts';
 import { Icon } from '../views/icon.tsx';
 import { Menu, type MenuItem } from '../views/menu.tsx';
-import { drawn, type Column } from './columns.ts';
+import type { Column } from './columns.ts';
+import { layout } from './layout.ts';
 import { ordered, type Order } from './order.ts';
 import { useSlice } from './use_slice.ts';
 import { memo } from '../memo.ts';
@@ -23,20 +24,21 @@ export interface TableProps<Row> {
 }
 
 export const ROW_HEIGHT = 30;
+const MENU_WIDTH = 40;
 
 export function Table<Row>(props: TableProps<Row>) {
   const { title, rows, rowKey, menu } = props;
   const { t } = useUi();
   const [order, setOrder] = useState(props.order);
   const [open, setOpen] = useState<{ row: Row; x: number; y: number } | null>(null);
-  const columns = useMemo(() => drawn(props.columns), [props.columns]);
   const sorted = useMemo(() => {
     const column = props.columns.find((c) => c.id === order?.column);
     return order && column ? ordered(rows, column.value, order.descending) : rows;
   }, [rows, order, props.columns]);
   const box = useRef<HTMLDivElement>(null);
   const shown = useSlice(box, sorted.length, ROW_HEIGHT);
-  const widths = columns.reduce((sum, c) => sum + c.width, 0);
+  const placed = useMemo(() => layout(props.columns, shown.width - (menu ? MENU_WIDTH : 0)), [props.columns, shown.width, menu !== undefined]);
+  const columns = useMemo(() => placed.map((p) => p.column), [placed]);
   const span = columns.length + (menu ? 1 : 0);
 
   const menuAt = (row: Row, x: number, y: number) => setOpen({ row, x, y });
@@ -44,10 +46,10 @@ export function Table<Row>(props: TableProps<Row>) {
     <div class="table-box" ref={box} tabIndex={0} role="group" aria-label={t(title)} onKeyDown={moveAmongRows}>
       <table aria-rowcount={rows.length + 1}>
         <colgroup>
-          {columns.map((c) => (
-            <col key={c.id} class={c.wide ? 'wide' : ''} style={{ width: `${(100 * c.width) / widths}%` }} />
+          {placed.map(({ column, width }) => (
+            <col key={column.id} style={{ width: `${width}px` }} />
           ))}
-          {menu && <col class="menu-col" />}
+          {menu && <col style={{ width: `${MENU_WIDTH}px` }} />}
         </colgroup>
         <thead>
           <tr>
@@ -91,7 +93,7 @@ interface HeadProps<Row> {
 function Head<Row>({ column, order, onOrder }: HeadProps<Row>) {
   const { t } = useUi();
   const own = order?.column === column.id ? order : undefined;
-  const place = `${column.numeric ? 'num' : ''} ${column.wide ? 'wide' : ''}`;
+  const place = column.numeric ? 'num' : '';
   if (!onOrder) {
     return (
       <th scope="col" class={place}>
@@ -135,7 +137,7 @@ const BodyRow = memo<RowProps>(function BodyRow(props) {
       {props.columns.map((c) => {
         const value = c.value(row);
         const content = c.cell ? c.cell(row) : (value ?? '–');
-        const look = `${c.numeric ? 'num' : ''} ${c.wide ? 'wide' : ''}`;
+        const look = c.numeric ? 'num' : '';
         const title = typeof value === 'string' && value.length > 12 ? { title: value } : {};
         return c.head ? (
           <th scope="row" key={c.id} class={look} {...title}>

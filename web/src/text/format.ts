@@ -55,6 +55,7 @@ export function duration(ms: number | null): string {
 /** "4 s", "3 m 12 s", "2 h 05 m", "3 d 4 h". */
 export function seconds(s: number | null): string {
   if (s === null) return NOTHING;
+  if (s > 0 && s < 0.05) return '<0.1 s';
   if (s < 10) return `${s.toFixed(1)} s`;
   const whole = Math.floor(s);
   if (whole < 60) return `${whole} s`;
@@ -69,6 +70,16 @@ export function clock(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return NOTHING;
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map((n) => String(n).padStart(2, '0')).join(':');
+}
+
+/** "@main instructions 3 to 141" → "@main 3–141". */
+export function shortRegion(name: string): string {
+  return name.replace(/ instructions (\d+) to (\d+)$/, ' $1–$2');
+}
+
+/** For axes: "50.0 %" → "50 %". */
+export function tick(text: string): string {
+  return text.replace(/(\.\d*?)0+(?= )/, '$1').replace(/\.(?= )/, '');
 }
 
 /** [1, 3, 480] with [N, C, H] → "N=1 C=3 H=480". */

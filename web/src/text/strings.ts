@@ -14,7 +14,6 @@ export const STRINGS = {
   all_programs: ['All programs ({n})', '全部程序（{n}）'],
   process: ['pid {pid} · {isa} · {threads} threads · up {up}', '进程 {pid} · {isa} · {threads} 线程 · 已运行 {up}'],
   hit_rate: ['Hit rate', '命中率'],
-  tracing: ['Tracing', '跟踪'],
   tracing_on: ['Tracing on', '跟踪已开启'],
   tracing_off: ['Tracing off', '跟踪已关闭'],
   turn_tracing_on: ['Turn tracing on', '开启跟踪'],
@@ -124,7 +123,6 @@ export const STRINGS = {
   filter_label: ['Filter {table}', '筛选 {table}'],
   filter_none: ['No row fits “{query}”.', '没有符合“{query}”的行。'],
   shown_of: ['{n} of {all}', '{n} / {all}'],
-  sort_hint: ['sort', '排序'],
   export_csv: ['Save {table} as CSV', '将 {table} 保存为 CSV'],
   row_menu: ['Actions for {name}', '{name} 的操作'],
   show_disassembly: ['Show disassembly', '显示反汇编'],
@@ -187,7 +185,6 @@ export const STRINGS = {
   // Shapes
   shapes: ['Shapes', '形状'],
   shapes_empty: ['No region has run yet.', '尚无区域运行过。'],
-  shapes_mode: ['Cache mode {mode}', '缓存模式 {mode}'],
   mode_exact: ['exact: values', 'exact：按值'],
   mode_bucket: ['bucket: given ranges', 'bucket：给定区间'],
   mode_adaptive: ['adaptive: learnt ranges', 'adaptive：学习所得区间'],

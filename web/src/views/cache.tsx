@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { CacheRow } from '../model/rows.ts';
 import { TablePanel } from '../table/table_panel.tsx';
 import type { Column } from '../table/columns.ts';
-import { bytes, count, duration, seconds } from '../text/format.ts';
+import { bytes, count, duration, seconds, shortRegion } from '../text/format.ts';
 import type { Translate } from '../text/strings.ts';
 import type { EntryAddress } from '../feed/feed.ts';
 import { useUi } from '../ui.ts';
@@ -25,39 +25,51 @@ export function cacheColumns(t: Translate, onDisassemble: (address: EntryAddress
     {
       id: 'signature',
       label: 'signature',
-      width: 25,
+      width: 128,
+      grow: 5,
       head: true,
       value: (r) => r.entry.name,
       cell: (r) => (
         <>
           <button type="button" class="link mono row-name" onClick={() => onDisassemble(address(r))}>
-            {r.entry.name}
+            <Signature name={r.entry.name} box={r.entry.box} />
           </button>
           {(r.hit || r.fell) && <span class="unseen">, {t(r.fell ? 'just_fell' : 'just_hit')}</span>}
         </>
       ),
     },
-    { id: 'alias', label: 'alias', width: 14, wide: true, value: (r) => r.entry.alias || null, cell: (r) => <span class="mono">{r.entry.alias || '–'}</span> },
+    { id: 'alias', label: 'alias', width: 116, grow: 1, wide: true, value: (r) => r.entry.alias || null, cell: (r) => <span class="mono">{r.entry.alias || '–'}</span> },
     { id: 'program', label: 'program', width: 0, value: (r) => r.program.name },
-    { id: 'region', label: 'region', width: 20, wide: true, value: (r) => r.region.name },
-    { id: 'place', label: 'place', width: 11, wide: true, value: (r) => r.region.place || null },
+    { id: 'region', label: 'region', width: 126, grow: 1, wide: true, value: (r) => r.region.name, cell: (r) => shortRegion(r.region.name) },
+    { id: 'place', label: 'place', width: 116, grow: 1, wide: true, value: (r) => r.region.place || null },
     { id: 'box', label: 'shape', width: 0, value: (r) => r.entry.box },
-    { id: 'tier', label: 'tier', width: 6, numeric: true, value: (r) => r.entry.tier, cell: (r) => <Tier tier={r.entry.tier} /> },
-    { id: 'hits', label: 'hits', width: 8, numeric: true, value: (r) => r.entry.hits, cell: (r) => count(r.entry.hits) },
-    { id: 'last_hit_s', label: 'last_hit', width: 9, numeric: true, wide: true, value: (r) => r.entry.last_hit_s, cell: (r) => seconds(r.entry.last_hit_s) },
+    { id: 'tier', label: 'tier', width: 46, numeric: true, value: (r) => r.entry.tier, cell: (r) => <Tier tier={r.entry.tier} /> },
+    { id: 'hits', label: 'hits', width: 64, numeric: true, value: (r) => r.entry.hits, cell: (r) => count(r.entry.hits) },
+    { id: 'last_hit_s', label: 'last_hit', width: 78, numeric: true, wide: true, value: (r) => r.entry.last_hit_s, cell: (r) => seconds(r.entry.last_hit_s) },
     {
       id: 'code_bytes',
       label: 'size',
-      width: 9,
+      width: 76,
       numeric: true,
       value: (r) => r.entry.code_bytes,
       cell: (r) => (r.entry.shared ? <span class="muted" title={bytes(r.entry.code_bytes)}>{t('shared')}</span> : bytes(r.entry.code_bytes)),
     },
     { id: 'shared', label: 'shared', width: 0, value: (r) => Number(r.entry.shared) },
-    { id: 'outcome', label: 'outcome', width: 9, wide: true, value: (r) => r.entry.outcome || null },
-    { id: 'compile_ms', label: 'compiled_in', width: 9, numeric: true, wide: true, value: (r) => r.entry.compile_ms, cell: (r) => duration(r.entry.compile_ms) },
-    { id: 'age_s', label: 'age', width: 8, numeric: true, wide: true, value: (r) => r.entry.age_s, cell: (r) => seconds(r.entry.age_s) },
+    { id: 'outcome', label: 'outcome', width: 92, wide: true, value: (r) => r.entry.outcome || null },
+    { id: 'compile_ms', label: 'compiled_in', width: 100, numeric: true, wide: true, value: (r) => r.entry.compile_ms, cell: (r) => duration(r.entry.compile_ms) },
+    { id: 'age_s', label: 'age', width: 92, numeric: true, wide: true, value: (r) => r.entry.age_s, cell: (r) => seconds(r.entry.age_s) },
   ];
+}
+
+/** Where there is little room its beginning is cut: what tells entries apart stands at the end. */
+function Signature({ name, box }: { name: string; box: string }) {
+  const cut = box !== '' && name.endsWith(box) ? name.length - box.length : 0;
+  return (
+    <span class="signature">
+      <span>{name.slice(0, cut)}</span>
+      <span>{name.slice(cut)}</span>
+    </span>
+  );
 }
 
 const look = (row: CacheRow): string => (row.fell ? 'fell' : row.hit ? 'hit' : '');

@@ -41,12 +41,13 @@ interface One {
   readonly series: readonly Series[];
   readonly format: (value: number | null) => string;
   readonly most: number | null;
+  readonly steps?: readonly number[];
 }
 
 const CHARTS: readonly One[] = [
   { id: 'hit-rate', title: 'chart_hit_rate', series: HIT_RATE, format: percent, most: 1 },
   { id: 'latency-chart', title: 'chart_latency', series: LATENCY, format: duration, most: null },
-  { id: 'memory-chart', title: 'chart_memory', series: MEMORY, format: bytes, most: null },
+  { id: 'memory-chart', title: 'chart_memory', series: MEMORY, format: bytes, most: null, steps: Array.from({ length: 40 }, (_, k) => 2 ** k) },
 ];
 
 export const Charts = memo<Props>(function Charts({ points, time, minutes, onMinutes }) {
@@ -74,7 +75,7 @@ export const Charts = memo<Props>(function Charts({ points, time, minutes, onMin
             </>
           }
         >
-          <Chart title={c.title} points={points} series={c.series} minutes={minutes} format={c.format} least={0} most={c.most} />
+          <Chart title={c.title} points={points} series={c.series} minutes={minutes} format={c.format} least={0} most={c.most} {...(c.steps ? { steps: c.steps } : {})} />
         </Panel>
       ))}
     </>

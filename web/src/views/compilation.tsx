@@ -99,10 +99,10 @@ function Totals({ queue }: { queue: QueueState }) {
 const queueColumns = (t: Translate): readonly Column<QueueRow>[] => [
   { id: 'engine', label: 'engine', width: 0, value: (r) => r.engine },
   { id: 'position', label: 'position', width: 0, value: (r) => r.position },
-  { id: 'label', label: 'job', width: 46, head: true, value: (r) => r.label },
-  { id: 'urgency', label: 'urgency', width: 20, value: (r) => r.urgency, cell: (r) => <span class={`urgency urgency-${r.urgency}`}>{named(t, 'urgency', r.urgency)}</span> },
-  { id: 'gain', label: 'gain', width: 15, numeric: true, value: (r) => r.gain, cell: (r) => decimal(r.gain) },
-  { id: 'estimate_ms', label: 'estimate', width: 19, numeric: true, value: (r) => r.estimate_ms, cell: (r) => duration(r.estimate_ms) },
+  { id: 'label', label: 'job', width: 120, grow: 1, head: true, value: (r) => r.label },
+  { id: 'urgency', label: 'urgency', width: 88, value: (r) => r.urgency, cell: (r) => <span class={`urgency urgency-${r.urgency}`}>{named(t, 'urgency', r.urgency)}</span> },
+  { id: 'gain', label: 'gain', width: 56, numeric: true, value: (r) => r.gain, cell: (r) => decimal(r.gain) },
+  { id: 'estimate_ms', label: 'estimate', width: 84, numeric: true, value: (r) => r.estimate_ms, cell: (r) => duration(r.estimate_ms) },
 ];
 
 export const Queue = memo<{ rows: readonly QueueRow[]; queued: number; time: string }>(function Queue({ rows, queued, time }) {

@@ -16,12 +16,15 @@ import { StripView } from './strip.tsx';
 const COLUMNS: readonly Column<ShapeRow>[] = [
   { id: 'program', label: 'program', width: 0, value: (r) => r.program.name },
   { id: 'region', label: 'region', width: 0, value: (r) => r.region.name },
-  { id: 'shape', label: 'shape', width: 36, head: true, value: (r) => shape(r.region.symbols, r.values), cell: (r) => <span class="mono">{shape(r.region.symbols, r.values)}</span> },
-  { id: 'runs', label: 'runs', width: 14, numeric: true, value: (r) => r.runs, cell: (r) => count(r.runs) },
-  { id: 'share', label: 'share', width: 22, value: (r) => r.share, cell: (r) => <Share share={r.share} text={percent(r.share)} tier={r.tier} /> },
-  { id: 'tier', label: 'tier', width: 10, numeric: true, value: (r) => r.tier, cell: (r) => <Tier tier={r.tier} /> },
-  { id: 'entry', label: 'entry', width: 32, wide: true, value: (r) => r.entry || null, cell: (r) => <span class="mono">{r.entry || '–'}</span> },
+  { id: 'shape', label: 'shape', width: 128, grow: 3, head: true, value: (r) => shape(r.region.symbols, r.values), cell: (r) => <span class="mono">{shape(r.region.symbols, r.values)}</span> },
+  { id: 'runs', label: 'runs', width: 60, numeric: true, value: (r) => r.runs, cell: (r) => count(r.runs) },
+  { id: 'share', label: 'share', width: 92, grow: 1, value: (r) => r.share, cell: (r) => <Share share={r.share} text={percent(r.share)} tier={r.tier} /> },
+  { id: 'tier', label: 'tier', width: 48, numeric: true, value: (r) => r.tier, cell: (r) => <Tier tier={r.tier} /> },
+  { id: 'entry', label: 'entry', width: 180, grow: 3, wide: true, value: (r) => r.entry || null, cell: (r) => <span class="mono">{alias(r)}</span> },
 ];
+
+/** What people call the entry: image-like ones have a name of their own. */
+const alias = (row: ShapeRow): string => row.region.entries.find((e) => e.name === row.entry)?.alias || row.entry || '–'; // eslint-disable-line @typescript-eslint/prefer-nullish-coalescing -- empty is none, too
 
 interface Props {
   readonly programs: readonly Program[];

@@ -32,7 +32,7 @@ export function StripView({ strip }: { strip: Strip }) {
           const from = edge(band.after);
           const to = edge(band.last);
           return (
-            to - from > 0.12 && (
+            to - from > 0.1 && (
               <text key={bandName(band)} class="band-name" x={percent((from + to) / 2)} y="10" text-anchor="middle">
                 {bandName(band)}
               </text>
