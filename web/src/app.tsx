@@ -35,7 +35,8 @@ interface AppProps {
 
 function App({ feed, host, element }: AppProps) {
   const [shown, setShown] = useState<Shown | null>(null);
-  const session = useMemo(() => new Session(setShown), []);
+  const session = useMemo(() => new Session((now) => host.visible() && setShown(now)), [host]);
+  useEffect(() => host.onVisible(() => host.visible() && setShown(session.shown)), [host, session]);
   useEffect(() => feed.subscribe((event) => session.take(event)), [feed, session]);
 
   const [language, setLanguage] = useSetting<Language>(host, 'language', LANGUAGES, preferred(host.languages));

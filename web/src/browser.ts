@@ -46,6 +46,11 @@ export function browserHost(window: Window & typeof globalThis): Host {
         // full, or forbidden: it holds until the page is closed
       }
     },
+    visible: () => document.visibilityState === 'visible',
+    onVisible(changed) {
+      document.addEventListener('visibilitychange', changed);
+      return () => document.removeEventListener('visibilitychange', changed);
+    },
     onColours(changed) {
       const dark = window.matchMedia('(prefers-color-scheme: dark)');
       dark.addEventListener('change', changed);

@@ -12,5 +12,8 @@ export interface Host {
   write(key: string, value: string): void;
   /** Calls when the host's colours have changed. @returns ends it. */
   onColours(changed: () => void): () => void;
+  /** Whether anybody can see the page; a hidden one isn't drawn. */
+  visible(): boolean;
+  onVisible(changed: () => void): () => void;
   readonly languages: readonly string[];
 }

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
-const CHOICES = [process.env.MSVM_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const CHOICES = [process.env.MSVM_CHROMIUM, '/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 export function launch(): Promise<Browser> {
   const executablePath = CHOICES.find((path) => path !== undefined && path !== '' && existsSync(path));
-  if (executablePath === undefined) throw new Error('no Chromium found; expected /usr/bin/chromium: apt-get install chromium, or set MSVM_CHROMIUM to one');
+  if (executablePath === undefined) throw new Error('no Chromium found; expected /usr/bin/chromium-headless-shell: apt-get install chromium-headless-shell, or set MSVM_CHROMIUM to one');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
 }
 
@@ -19,7 +19,7 @@ export interface Opened {
 export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'UTC', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {

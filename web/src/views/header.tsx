@@ -95,6 +95,15 @@ interface ActionsProps {
   readonly onAct: (action: Action, body: unknown) => void;
 }
 
+/** What isn't JSON goes as a text: the program says what it expected. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** What changes the program: for those who may. */
 function Actions({ state, choice, onAct }: ActionsProps) {
   const { t, host } = useUi();
@@ -109,7 +118,7 @@ function Actions({ state, choice, onAct }: ActionsProps) {
   }));
   const load = async () => {
     const text = await host.pickText('.json,application/json');
-    if (text !== null) onAct('load_capability_patch', { json: text });
+    if (text !== null) onAct('load_capability_patch', parsed(text));
   };
   const items: readonly MenuItem[] = [
     { label: t(state.tracing ? 'turn_tracing_off' : 'turn_tracing_on'), run: () => onAct('trace', { on: !state.tracing }) },
