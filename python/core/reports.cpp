@@ -238,7 +238,11 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
         }
         return view_dict(view);
       })
-      .def("jit_queue", [](PyExecutable& e) { return queue_dict(e.engine().jit_queue()); })
+      .def("jit_queue", [](PyExecutable& e) {
+        nb::dict d = queue_dict(e.engine().jit_queue());
+        d["engine"] = reinterpret_cast<uintptr_t>(&e.engine());  // programs that agree in it share the queue
+        return d;
+      })
       .def("explain", [](PyExecutable& e, int32_t function) { return explain_list(e.executable().explain(function)); }, nb::arg("function") = 0)
       .def("declared_scd", [](PyExecutable& e) { return scd_list(e.executable().verified()); })
       .def("shape_policy", [](PyExecutable& e) { return text(e.executable().shape_policy()); })

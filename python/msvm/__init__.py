@@ -6,6 +6,7 @@ outputs = m.run({"x": array})           # list of numpy arrays, in the order of 
 """
 
 import importlib
+import os
 from typing import TYPE_CHECKING
 
 from . import onnx, ops
@@ -115,3 +116,8 @@ if not TYPE_CHECKING:  # checkers know the names from above
         if name in _FROM:
             return getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+if _alerts_file := os.environ.get("MSVM_ALERTS"):
+    from ._vm.alerts.files import load_at_start
+
+    load_at_start(_alerts_file)
