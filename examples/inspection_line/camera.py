@@ -42,7 +42,9 @@ def _part(mode: Mode, lot: str, shift: float) -> Pixels:
     picture = Image.fromarray(np.broadcast_to(rows, (h, w, 3)).clip(0, 255).astype(np.uint8))
     pen = ImageDraw.Draw(picture)
     left, top = w * (0.14 + shift), h * 0.22
-    pen.rounded_rectangle((left, top, left + w * 0.62, top + h * 0.56), h // 20, fill=(196, 200, 205), outline=(120, 124, 130), width=h // 200)
+    pen.rounded_rectangle(
+        (left, top, left + w * 0.62, top + h * 0.56), h // 20, fill=(196, 200, 205), outline=(120, 124, 130), width=h // 200
+    )
     for x, y in ((0.04, 0.08), (0.58, 0.08), (0.04, 0.48), (0.58, 0.48)):
         x, y, r = left + w * x, top + h * y, h / 45
         pen.ellipse((x - r, y - r, x + r, y + r), fill=(90, 94, 100))

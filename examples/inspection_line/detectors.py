@@ -57,7 +57,6 @@ class Torch:
         torch: Any = importlib.import_module("torch")
         twin = importlib.import_module("inspection_line.torch_twin").Twin(model)
         torch.set_num_threads(threads)
-        importlib.import_module("torch._inductor.config").freezing = True  # weights are constants: its way for inference on CPUs
 
         def inspect(frame: Any) -> Any:
             size = (sampled(frame.shape[2], factor), sampled(frame.shape[3], factor))

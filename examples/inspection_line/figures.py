@@ -55,6 +55,8 @@ class Figures:
     """Share of the time in which the detector ran."""
     cores: float
     """Processor time of the process / time."""
+    settled_cpu_ms: float
+    """Mean over the resolutions of the median processor time of a frame in the second half of the run."""
     p50_ms: float
     p99_ms: float
     p999_ms: float
@@ -76,6 +78,7 @@ def figures(judged: Sequence[Judged], frames: int, cpu_seconds: float) -> Figure
         1e3 / statistics.mean(settled.values()),
         sum(ms) / 1e3 / seconds,
         cpu_seconds / seconds,
+        statistics.mean(statistics.median(j.cpu_ms for j in judged[len(judged) // 2 :] if j.mode == mode) for mode in settled),
         quantile(ms, 0.5),
         quantile(ms, 0.99),
         quantile(ms, 0.999),

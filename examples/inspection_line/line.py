@@ -22,6 +22,8 @@ class Judged:
     begin: float
     ms: float
     """The detector."""
+    cpu_ms: float
+    """Processor time of the process meanwhile: what other processes on the machine take doesn't count."""
     late_ms: float
     """From the frame's arrival to the verdict."""
     right: bool
@@ -34,12 +36,13 @@ def has_label(probability: np.ndarray) -> bool:
 
 def judge(detect: Detector, frame: Frame, arrived: float, start: float) -> Judged:
     """One frame."""
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     probability = detect(frame.pixels)
     ms = 1e3 * (time.perf_counter() - begin)
+    cpu_ms = 1e3 * (time.process_time() - cpu)
     right = has_label(probability) == frame.label
     late = 1e3 * (time.perf_counter() - start - arrived)
-    return Judged(frame.number, str(frame.mode), begin - start, ms, late, right)
+    return Judged(frame.number, str(frame.mode), begin - start, ms, cpu_ms, late, right)
 
 
 def run(detect: Detector, camera: Camera, frames: int, fps: float, progress: Callable[[Judged], None]) -> list[Judged]:
