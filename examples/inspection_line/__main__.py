@@ -100,9 +100,8 @@ def report(name: str, judged: list[Judged], of: figures.Figures) -> None:
     print(f"\n== {name}: {of.judged} of {of.frames} frames in {of.seconds:.1f} s", flush=True)
     say(f"{of.per_second:.1f} frames/s, {of.dropped} dropped; {of.right} parts judged right ({of.right / of.judged:.1%})")
     say(f"detector: p50 {of.p50_ms:.1f} ms, p99 {of.p99_ms:.1f} ms, p99.9 {of.p999_ms:.1f} ms, longest {of.max_ms:.1f} ms")
-    say(
-        f"utilisation: busy {of.busy:.0%} of the time, {of.cores:.2f} cores, {of.settled_cpu_ms:.1f} ms of processor time a frame; without waiting it would do {of.settled_per_second:.1f} frames/s"
-    )
+    say(f"utilisation: busy {of.busy:.0%} of the time, {of.cores:.2f} cores, {of.settled_cpu_ms:.1f} ms of processor time a frame")
+    say(f"settled, and without waiting for the camera, it would do {of.settled_per_second:.1f} frames/s")
     say(f"{'switch to':>12} {'at s':>7} {'first ms':>9} {'settled ms':>11} {'ratio':>6}")
     for s in figures.switches(judged):
         say(f"{s.mode:>12} {s.begin:7.1f} {s.first_ms:9.1f} {s.settled_ms:11.1f} {s.first_ms / s.settled_ms:6.2f}")

@@ -76,6 +76,6 @@ class Camera:
         mode, k = self.mode(number), number // 15 % len(_LOTS)
         pixels = self._drawn[mode][k]
         if self.faulty(number):
-            mode = Mode(mode.width - 96 * (1 + number * 7 % 11), mode.height)
+            mode = Mode(mode.width - mode.width // 20 * (1 + number * 7 % 11), mode.height)
             pixels = np.ascontiguousarray(pixels[..., : mode.width])
         return Frame(number, mode, pixels, bool(_LOTS[k]))

@@ -46,7 +46,7 @@ def judge(detect: Detector, frame: Frame, arrived: float, start: float) -> Judge
 
 
 def run(detect: Detector, camera: Camera, frames: int, fps: float, progress: Callable[[Judged], None]) -> list[Judged]:
-    """`frames` of the camera. With `fps` frames arrive by the clock, and one that is overtaken by the next is dropped; with 0 each waits."""
+    """`frames` of the camera. With `fps` they arrive by the clock, and one that the next overtakes is dropped; with 0 each waits."""
     judged: list[Judged] = []
     start = time.perf_counter()
     number = 0

@@ -1,6 +1,7 @@
 """A picture of runs of the line on several engines, from what `--json` wrote. Needs matplotlib."""
 
 import argparse
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
     figure, (above, below) = plt.subplots(2, 1, figsize=(9, 5.4), sharex=True, layout="constrained")
     for axis in (above, below):
         switches = [*runs[0]["switches"], {"begin": seconds}]
-        for s, end in zip(switches, switches[1:], strict=False):
+        for s, end in itertools.pairwise(switches):
             axis.axvspan(s["begin"], end["begin"], color=MODES.get(s["mode"], "#ffffff"), linewidth=0)
         axis.spines[["top", "right"]].set_visible(False)
     for s in runs[0]["switches"]:
