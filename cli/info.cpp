@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common.h"
+#include "module_info.h"
 
 namespace msvm::cli {
 namespace {
@@ -100,15 +101,13 @@ int info_command(const std::string& path, bool json, bool constraints) {
       for (const RuntimeCheck& c : v.module->facts(static_cast<int32_t>(f)).checks)
         j["functions"][f]["checks"].push_back(fmt::format("instruction {}: {}  ({})", c.instruction, to_string(c.condition, *m.dims), c.what));
   }
-  if (json) {
-    fmt::print("{}\n", j.dump(1, ' ', false, Json::error_handler_t::replace));
-    return kDone;
-  }
-  fmt::print("{}", printable(text_of(j)));
+  fmt::print("{}", json ? j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n" : printable(text_of(j)));
   return kDone;
 }
 
 }  // namespace
+
+std::string module_info(const VerifiedModule& v, const std::string& path) { return describe(v, path).dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 void add_info(CLI::App& app, int& code) {
   auto* c = app.add_subcommand("info", "What a program holds: symbols, functions, weights, checks");

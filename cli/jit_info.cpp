@@ -1,11 +1,15 @@
 // jit-info: what the JIT did for a program over a stream of shapes.
 #include <fmt/core.h>
 
+#include "attach.h"
+#include "attached_jit.h"
 #include "jit_text.h"
 #include "stream.h"
 
 namespace msvm::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 Status jit_info(const StreamOptions& o, bool json) {
   MSVM_ASSIGN_OR_RETURN(const Loaded loaded, load_program(o));
@@ -18,6 +22,23 @@ Status jit_info(const StreamOptions& o, bool json) {
   return {};
 }
 
+Status attached_jit_info(const Attachment& attachment, bool json) {
+  MSVM_ASSIGN_OR_RETURN(const observe::ClientOptions client, attachment.find());
+  MSVM_ASSIGN_OR_RETURN(const Json state, fetch_state(client));
+  const std::vector<JitView> views = jit_views(state);
+  const auto queues = state.find("queues");
+  const jit::QueueView queue = queues != state.end() && !queues->empty() ? queue_view((*queues)[0]) : jit::QueueView{};
+  if (json) {
+    Json all = Json::array();
+    for (const JitView& v : views) all.push_back(jit_json(v, queue));
+    fmt::print("{}\n", all.dump(1, ' ', false, Json::error_handler_t::replace));
+    return {};
+  }
+  for (const JitView& v : views) fmt::print("{}\n", jit_text(v, queue));
+  if (views.empty()) fmt::print("no programs are loaded there\n");
+  return {};
+}
+
 }  // namespace
 
 void add_jit_info(CLI::App& app, int& code) {
@@ -26,8 +47,15 @@ void add_jit_info(CLI::App& app, int& code) {
   auto json = std::make_shared<bool>(false);
   add_stream_options(*c, *o);
   c->add_flag("--json", *json, "everything as JSON");
-  c->footer("Example: msvm jit-info det.onnx --stream 'x=1x3x320x320; x=1x3x480x640' -n 20");
-  c->callback([=, &code] { code = report(jit_info(*o, *json)); });
+  c->get_option("program")->required(false);
+  auto attachment = std::make_shared<Attachment>();
+  auto* attach = c->add_option("--attach", attachment->to, "PID or address of a process that serves a monitor: of its programs, and nothing is run here");
+  add_certificate_option(*c, *attachment);
+  c->footer("Examples:\n  msvm jit-info det.onnx --stream 'x=1x3x320x320; x=1x3x480x640' -n 20\n  msvm jit-info --attach 4711");
+  c->callback([=, &code] {
+    if (o->program.empty() && attach->count() == 0) throw CLI::RequiredError("program or --attach");
+    code = report(attach->count() > 0 ? attached_jit_info(*attachment, *json) : jit_info(*o, *json));
+  });
 }
 
 }  // namespace msvm::cli

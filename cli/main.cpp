@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "attach.h"
 #include "common.h"
 
 int main(int argc, char** argv) {
@@ -22,6 +23,8 @@ int main(int argc, char** argv) {
   add_jit_info(app, exit_code);
   add_explain(app, exit_code);
   add_compile(app, exit_code);
+  add_monitor(app, exit_code);
+  add_report(app, exit_code);
   add_cache(app, exit_code);
   add_cap(app, exit_code);
   try {

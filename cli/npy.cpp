@@ -7,6 +7,7 @@
 
 #include "common.h"
 #include "msvm/base/checked.h"
+#include "zip_file.h"
 
 namespace msvm::cli {
 namespace {
@@ -123,25 +124,9 @@ Result<std::map<std::string, TensorValue>> read_npz(const std::string& path, Eng
 Status write_npy(const std::string& path, const TensorMeta& t) { return write_text(path, serialize(t)); }
 
 Status write_npz(const std::string& path, const std::map<std::string, TensorMeta>& tensors) {
-  int code = 0;
-  zip_t* z = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
-  if (!z) return {StatusCode::kIo, fmt::format("{}: can't be written", path)};
-  std::vector<std::string> bytes;
-  bytes.reserve(tensors.size());  // libzip reads them when it closes
-  for (const auto& [name, t] : tensors) {
-    bytes.push_back(serialize(t));
-    zip_source_t* s = zip_source_buffer(z, bytes.back().data(), bytes.back().size(), 0);
-    if (!s || zip_file_add(z, (name + ".npy").c_str(), s, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) < 0) {
-      if (s) zip_source_free(s);
-      zip_discard(z);
-      return {StatusCode::kIo, fmt::format("{}: {} can't be added", path, name)};
-    }
-  }
-  if (zip_close(z) != 0) {
-    zip_discard(z);
-    return {StatusCode::kIo, fmt::format("{}: can't be written", path)};
-  }
-  return {};
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto& [name, t] : tensors) files.emplace_back(name + ".npy", serialize(t));
+  return write_zip(path, files);
 }
 
 }  // namespace msvm::cli

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "npy.h"
+#include "observe/snapshot/source.h"
 
 namespace msvm::cli {
 namespace {
@@ -64,6 +65,7 @@ void add_stream_options(CLI::App& c, StreamOptions& o) {
   add_opt_option(c, o.level);
   c.add_option("--capability-db", o.patch, "a capability patch to apply");
   c.add_flag("-q,--quiet", o.quiet, "no progress bar");
+  add_monitor_flag(c, o.monitor);
   add_jit_flags(c, o.jit);
   c.add_flag("--wait-for-code", o.wait_for_code, "after each run, wait until the code it asked for is there: the same picture each time")->group("Native code");
 }
@@ -74,11 +76,13 @@ Result<Loaded> load_program(const StreamOptions& o) {
   MSVM_RETURN_IF_ERROR(o.jit.apply(options));
   options.eager_compiler = o.jit.tier == "1" || o.jit.tier == "2";
   MSVM_ASSIGN_OR_RETURN(l.engine, Engine::create(options));
+  MSVM_ASSIGN_OR_RETURN(l.monitor, o.monitor.start());
   MSVM_RETURN_IF_ERROR(o.jit.load_bundles(*l.engine));
   const auto t0 = Clock::now();
   MSVM_ASSIGN_OR_RETURN(Module module, load_module(o.program));
   MSVM_ASSIGN_OR_RETURN(auto verified, verify_and_optimize(std::move(module), o.level.options(o.program)));
   MSVM_ASSIGN_OR_RETURN(l.program, l.engine->load(std::move(verified)));
+  observe::watch(l.program, l.program->name());
   l.load_ns = std::chrono::duration<double, std::nano>(Clock::now() - t0).count();
   if (!(o.max_seconds >= 0)) return invalid_argument("--max-seconds: a number of seconds is expected");  // NaN passes the range
   l.program->set_limits({o.max_bytes, o.max_instructions, std::chrono::nanoseconds(static_cast<int64_t>(o.max_seconds * 1e9))});

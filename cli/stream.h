@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attach.h"
 #include "common.h"
 #include "feed.h"
 #include "jit_flags.h"
@@ -21,6 +22,7 @@ struct StreamOptions {
   OptLevel level;
   bool quiet = false, wait_for_code = false;
   JitFlags jit;
+  MonitorFlag monitor;
 };
 /// PROGRAM and all of these options.
 void add_stream_options(CLI::App& command, StreamOptions& options);
@@ -36,6 +38,7 @@ struct ShapeTiming {
 struct Loaded {
   std::shared_ptr<Engine> engine;
   std::shared_ptr<Executable> program;
+  std::unique_ptr<observe::Monitor> monitor;  // null: none was asked for
   double load_ns = 0;
   const Function& f() const { return program->function(); }
 };

@@ -5,5 +5,6 @@ target_link_libraries(msvm_fmt PRIVATE msvm_flags)
 
 function(msvm_shipped target)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:msvm_fmt>)
-  target_link_options(${target} PRIVATE LINKER:--as-needed)
+  # Symbols of what is linked in stay inside: the process may have libraries of the same names.
+  target_link_options(${target} PRIVATE LINKER:--as-needed LINKER:--exclude-libs,ALL)
 endfunction()

@@ -16,7 +16,14 @@ SRC = ROOT / "src"
 ROOM = re.compile(r"msvm_room\((\w+)\s+DIR\s+(\S+)(?:\s+USES\s+([\w ]+?))?(?:\s+LIBS[^)]*)?\)")
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 # Libraries that only some rooms may touch: what a header's name starts with -> rooms.
-LIBRARIES = {"nlohmann/": {"device", "base", "jit"}, "protozero/": {"onnx"}, "sodium": {"disk"}, "llvm/": {"compiler"}}
+LIBRARIES = {
+    "nlohmann/": {"device", "base", "jit", "snapshot", "monitor"},
+    "protozero/": {"onnx"},
+    "sodium": {"disk"},
+    "llvm/": {"compiler"},
+    "boost/": {"monitor"},
+    "openssl/": {"monitor"},
+}
 
 
 def read_rooms() -> dict[str, tuple[str, list[str]]]:

@@ -12,11 +12,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 packages=(
   g++ cmake ninja-build ccache mold
-  libfmt-dev libprotozero-dev nlohmann-json3-dev libcli11-dev libzip-dev libxxhash-dev libsodium-dev pkg-config libgtest-dev libgmock-dev
+  libfmt-dev libprotozero-dev nlohmann-json3-dev libcli11-dev libzip-dev libxxhash-dev libsodium-dev libboost1.81-dev libssl-dev pkg-config libgtest-dev libgmock-dev
   llvm-19-dev zlib1g-dev libzstd-dev
   python3 python3-venv python3-dev
   openssl
   fonts-dejavu-core
+  prometheus  # its promtool checks what /metrics says; the tests scrape with it
 )
 for extra in "$@"; do
   case $extra in

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "gil.h"
+#include "observe/snapshot/source.h"
 #include "options.h"
 
 namespace msvm::python {
@@ -23,8 +24,6 @@ Process& process() {  // guarded by the GIL
   return one;
 }
 
-constexpr const char* kOwnerNames[kNumMemoryOwners] = {"interpreter", "arena", "scratch", "weights", "results"};
-
 nb::dict memory_stats() {
   MemoryStats sum;
   int64_t live = 0;
@@ -41,7 +40,7 @@ nb::dict memory_stats() {
   d["reserved"] = sum.reserved;
   d["peak"] = sum.peak;
   d["fragmentation"] = sum.fragmentation();
-  for (int k = 0; k < kNumMemoryOwners; ++k) owners[kOwnerNames[k]] = sum.by_owner[k];
+  for (int k = 0; k < kNumMemoryOwners; ++k) owners[kMemoryOwnerNames[k]] = sum.by_owner[k];
   d["by_owner"] = owners;
   d["engines"] = live;
   return d;
@@ -60,6 +59,7 @@ std::shared_ptr<Engine> engine_for(const EngineOptions& options) {
   auto e = unwrap(Engine::create(options));
   for (const auto& [json, source] : process().patches) unwrap(e->patch_capabilities(json, source));
   all.emplace(key_of(options), e);
+  observe::watch(e);
   return e;
 }
 

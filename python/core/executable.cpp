@@ -10,6 +10,7 @@
 #include "msvm/bytecode/text.h"
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/optimizer.h"
+#include "observe/snapshot/source.h"
 #include "reports.h"
 #include "run.h"
 #include "values.h"
@@ -156,7 +157,9 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
       loaded.emplace(module.status());
     }
   }
-  auto* e = new PyExecutable(engine, unwrap(std::move(*loaded)), options);
+  auto program = unwrap(std::move(*loaded));
+  observe::watch(program, program->name());
+  auto* e = new PyExecutable(engine, std::move(program), options);
   if (profile_new_programs) e->executable().set_profiling(true);
   return e;
 }

@@ -5,6 +5,7 @@
 #include "engines.h"
 #include "entry.h"
 #include "executable.h"
+#include "monitor.h"
 #include "mutable.h"
 #include "options.h"
 #include "run.h"
@@ -19,6 +20,7 @@ NB_MODULE(_core, m) {
   bind_options(m);
   bind_executable(m);
   bind_engines(m);
+  bind_monitor(m);
   bind_builder(m);
   bind_mutable(m);
   bind_tensor(m);

@@ -6,6 +6,7 @@
 #include "msvm/jit/disk/build_id.h"
 #include "msvm/jit/disk/disk_cache.h"
 #include "msvm/jit/scd.h"
+#include "observe/snapshot/source.h"
 
 namespace msvm::python {
 namespace {
@@ -256,6 +257,14 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
       .def("write_bundle", [](PyExecutable& e, const nb::bytes& path) { return unwrap(e.executable().write_bundle(path_of(path))); }, nb::arg("path"))
       .def("load_bundle", [](PyExecutable& e, const nb::bytes& path, bool trust_native) { unwrap(e.engine().load_bundle(path_of(path), trust_native)); }, nb::arg("path"),
            nb::arg("trust_native") = false);
+  m.def("metrics", [] {
+    std::string found;
+    {
+      FreeGil free;
+      found = observe::process_source().metrics();
+    }
+    return text(found);
+  }, "What /metrics of a monitor serves: Prometheus text.");
   m.def("clear_code_cache", &clear_code_cache, "Removes the user's compiled code on disk; how many entries.");
   m.def("declared_scd", &scd_of_module, nb::arg("module"), "Declared SCD of a module that needn't be loaded: a dict for each tensor. Raises VerificationError.");
 }

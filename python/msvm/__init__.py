@@ -121,3 +121,7 @@ if _alerts_file := os.environ.get("MSVM_ALERTS"):
     from ._vm.alerts.files import load_at_start
 
     load_at_start(_alerts_file)
+if os.environ.get("MSVM_MONITOR"):
+    from ._vm.monitor import start_from_environment
+
+    start_from_environment()

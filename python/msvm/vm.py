@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from . import _context, _core, _registry
 from ._errors import FileError, InputError
 from ._vm.jit import JitTable, hit_rate, jit_table
+from ._vm.monitor import Monitor
+from ._vm.monitor import start as _start_monitor
 from ._vm.scd import ScdTable, scd_table
 from ._vm.why import Explanation, explanation
 
@@ -36,10 +38,12 @@ __all__ = [
     "load_alerts",
     "load_capability_patch",
     "memory_stats",
+    "metrics",
     "print_scd_analysis",
     "remove_alert",
     "scd_analysis",
     "set_log_level",
+    "start_monitor",
     "wait_compiled",
     "warmup",
 ]
@@ -67,6 +71,11 @@ def get_jit_hit_rate(f: Any = None, *, window: bool | None = None, per: str | No
     if window not in (None, False, True):
         raise InputError(f"get_jit_hit_rate: window is True (the latest 1000 or so) or False, found {window!r}")
     return hit_rate([e.jit_view() for e in _registry.executables(f)], bool(window), per, specialised)
+
+
+def metrics() -> str:
+    """What is counted of all programs of the process, as Prometheus text (docs/metrics.md)."""
+    return _core.metrics()
 
 
 def get_avg_compile_time(f: Any = None) -> float:
@@ -177,6 +186,30 @@ def load_capability_patch(path: str | os.PathLike[str]) -> None:
     except (OSError, UnicodeDecodeError) as e:
         raise FileError(f"{os.fspath(path)}: {getattr(e, 'strerror', None) or e}") from e
     _core.patch_capabilities(json, os.fspath(path))
+
+
+def start_monitor(
+    address: str = "127.0.0.1:9464",
+    *,
+    token: str | os.PathLike[str] | None = None,
+    read_token: str | os.PathLike[str] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    key: str | os.PathLike[str] | None = None,
+    hosts: Sequence[str] = (),
+    open_browser: bool = False,
+) -> Monitor:
+    """Serve a monitor of this process: a page, ``/metrics`` for Prometheus, JSON, until ``stop()`` or the end of ``with``.
+
+    ``token`` may change things, ``read_token`` may look; a path names a file of mode 0600 that holds one. Without both only this machine
+    may be listened on, and everyone on it may do everything. They, ``certificate`` and ``key`` (PEM, for TLS), and ``hosts`` (names that
+    browsers may call it by) come from MSVM_MONITOR_TOKEN and the like where they aren't given. Port 0 takes any that is free. Asked again
+    for the same address without options, it gives the monitor that runs. Raises ``InputError`` for what isn't safe, ``FileError`` for an
+    address that can't be had.
+    """
+    started = _start_monitor(address, token, read_token, certificate, key, hosts)
+    if open_browser:
+        started.open()
+    return started
 
 
 def set_log_level(level: str) -> None:

@@ -16,12 +16,14 @@ def test_examples(tmp_path, page, least):
     for name, content in re.findall(r"```msasm (\S+)\n(.*?)```", text, re.S):
         (tmp_path / name).write_text(content)
     (tmp_path / "bin").mkdir()
+    (tmp_path / "run").mkdir(mode=0o700)
     (tmp_path / "bin/msvm").symlink_to(MSVM)
     env = {
         **os.environ,
         "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
         "MSVM_NUM_THREADS": "2",
         "MSVM_CACHE_DIR": str(tmp_path / "code"),
+        "XDG_RUNTIME_DIR": str(tmp_path / "run"),
     }
     count = 0
     for block in re.findall(r"```console\n(.*?)```", text, re.S):
@@ -66,6 +68,8 @@ def test_every_option_is_there(msvm_cli):
         "jit-info",
         "explain",
         "compile",
+        "monitor",
+        "report",
         "cache list",
     ):
         for option in re.findall(r"^ .*?(--[a-z-]+)", msvm_cli(*command.split(), "--help").out, re.M):

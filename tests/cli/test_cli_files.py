@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 MODELS = Path.home() / ".cache/msvm/models"
-COMMANDS = ["run", "import-onnx", "verify", "asm", "dis", "info", "scd", "cap"]
+COMMANDS = ["run", "import-onnx", "verify", "asm", "dis", "info", "scd", "cap", "monitor", "report"]
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "cap dump", "cap check"])

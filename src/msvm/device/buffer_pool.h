@@ -11,6 +11,7 @@ namespace msvm {
 
 enum class MemoryOwner : uint8_t { kInterpreter, kArena, kScratch, kWeights, kResults };
 constexpr int kNumMemoryOwners = 5;
+inline constexpr const char* kMemoryOwnerNames[kNumMemoryOwners] = {"interpreter", "arena", "scratch", "weights", "results"};
 
 struct MemoryStats {
   int64_t in_use = 0, reserved = 0, peak = 0;   // bytes

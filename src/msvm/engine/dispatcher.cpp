@@ -98,7 +98,9 @@ Result<std::unique_ptr<CallState>> SessionDispatcher::prepare(const Module&, con
   auto state = std::make_unique<Site>();
   state->op = call.text;
   const Device device = device_of(function, call);
+  if (call.debug < function.debug.size() && !function.debug[call.debug].file.empty()) options.place = fmt::format("{}:{}", function.debug[call.debug].file, function.debug[call.debug].line);
   if (device == Device{}) {
+    options.totals = &totals_;
     state->scheduler = &devices_.scheduler;
     if (weights_) options.may_be_given_back = weights_->may_be_given_back(function, call);
     MSVM_ASSIGN_OR_RETURN(state->site, state->scheduler->make_site(*op, call.attrs, options));
@@ -112,7 +114,10 @@ Result<std::unique_ptr<CallState>> SessionDispatcher::prepare(const Module&, con
   if (own.ok()) state->site = std::move(*own);
   else if (!devices_.fallback) return own.status();
   if (devices_.fallback) {
-    auto host = devices_.scheduler.make_site(*op, call.attrs, options);
+    SiteOptions on_host = options;
+    on_host.totals = &totals_;
+    auto host = devices_.scheduler.make_site(*op, call.attrs, on_host);
+    if (host.ok() && !own.ok() && !of_host) totals_.missing.push_back({own.status().message() + "; the host serves", options.place});
     if (host.ok()) state->host = std::move(*host);
     else if (!state->site) return own.status();
   }
@@ -231,6 +236,7 @@ Status SessionDispatcher::through_host(Site& s, CallFrame& frame) {
 Status SessionDispatcher::copy(const TensorMeta& source, const TensorMeta& destination) {
   if (source.rank != destination.rank || source.dtype != destination.dtype || !std::equal(source.shape.begin(), source.shape.begin() + source.rank, destination.shape.begin()))
     return shape_mismatch(fmt::format("copy of {} into {}", to_string(source), to_string(destination)));
+  totals_.cost.bytes += 2 * static_cast<double>(source.elements()) * static_cast<double>(dtype_bytes(source.dtype));
   const bool from_host = source.device == Device{}, to_host = destination.device == Device{};
   if (from_host && to_host) [[likely]] return msvm::copy(source, destination, devices_.workers);
   if (!from_host && (to_host || source.device == destination.device)) {
@@ -268,7 +274,11 @@ Status SessionDispatcher::finish() {
 CallReport SessionDispatcher::last_report(const CallState& state) const {
   const auto& s = static_cast<const Site&>(state);
   if (s.in_use()) s.stream->device().queue->wait();
-  return {s.by_host ? devices_.scheduler.last_name(*s.host) : s.site ? s.scheduler->last_name(*s.site) : "", 0};
+  Scheduler& scheduler = s.by_host ? devices_.scheduler : *s.scheduler;
+  const SchedSite* site = s.by_host ? s.host.get() : s.site.get();
+  if (!site) return {};
+  const CallCost cost = scheduler.last_cost(*site);
+  return {scheduler.last_name(*site), cost.operations, cost.bytes};
 }
 
 std::vector<SiteChoice> SessionDispatcher::choices(const CallState& state) const {

@@ -25,6 +25,8 @@ class SessionDispatcher final : public Dispatcher {
   Status fetch(const TensorMeta& element, std::byte* to) override;
   void split(int64_t count, double nanoseconds_per_item, FunctionRef<void(int64_t, int64_t)> body) override;
   Status finish() override;
+  /// Of calls on the host so far. Between runs; may be cleared of what is missing.
+  CallTotals& totals() { return totals_; }
   /// What the call chose on the device where it ran last.
   std::vector<SiteChoice> choices(const CallState& state) const;
 
@@ -38,6 +40,7 @@ class SessionDispatcher final : public Dispatcher {
   Devices& devices_;
   PackedWeights* weights_;
   const VerifiedModule* module_;
+  CallTotals totals_;
   Scratch scratch_;
   std::vector<std::unique_ptr<SimStream>> streams_;  // by index of the device; made when needed
 };

@@ -16,9 +16,14 @@ struct Engine::Impl {
     SimDevice* sim = devices.simulated(d);
     return sim ? &sim->scheduler : nullptr;
   }
+  void changed(Device device, const std::string& source) {
+    notes.add(Note::Kind::kCapabilities, fmt::format("Capability DB updated: {} from {}", to_string(device), source));
+    if (jit) jit->capabilities_changed();
+  }
   Devices devices;
   bool mem_optimize = false, enable_mem_reuse = true;
   JitOptions jit_options;
+  Notes notes;
   std::shared_ptr<jit::NativeJit> jit;
 };
 
@@ -125,16 +130,18 @@ Status Engine::patch_capabilities(std::string_view json, const std::string& sour
   Scheduler* s = impl_->scheduler(device);
   if (!s) return impl_->devices.absent(device);
   MSVM_RETURN_IF_ERROR(s->patch_json(json, source));
-  impl_->jit->capabilities_changed();
+  impl_->changed(device, source);
   return {};
 }
 Status Engine::load_capability_patch(const std::string& path, Device device) {
   Scheduler* s = impl_->scheduler(device);
   if (!s) return impl_->devices.absent(device);
   MSVM_RETURN_IF_ERROR(s->patch_file(path));
-  if (impl_->jit) impl_->jit->capabilities_changed();
+  impl_->changed(device, path);
   return {};
 }
+
+std::vector<Note> Engine::notes() const { return impl_->notes.all(); }
 
 Result<TensorValue> Engine::allocate(DType dtype, std::span<const int64_t> shape) {
   if (shape.size() > kMaxRank) return unsupported(fmt::format("rank {}: at most {}", shape.size(), kMaxRank));

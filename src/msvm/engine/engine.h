@@ -1,5 +1,7 @@
 // The public C++ API: load -> verify -> run. The one place where the parts are wired.
 #pragma once
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "msvm/base/diagnostic.h"
+#include "msvm/base/latency.h"
 #include "msvm/base/run_control.h"
 #include "msvm/base/status.h"
 #include "msvm/device/buffer_pool.h"
@@ -55,6 +58,26 @@ struct CallExplanation {
   std::vector<Choice> choices;
 };
 
+/// What the runs of a program did in all, as far as they have ended.
+struct WorkDone {
+  double operations = 0;     // kernels/operations.h; of groups in native code one an element and call
+  double bytes = 0;          // of the operands and results of calls, groups and copies, each once a call
+  int64_t layout_bytes = 0;  // copied only so that a kernel could read them
+};
+
+/// Something that whoever runs the program should know of.
+struct Note {
+  enum class Kind : uint8_t { kMissingKernel, kFailedRun, kCapabilities };
+  std::chrono::system_clock::time_point time;
+  Kind kind{};
+  std::string text, place;   // "model.py:47"; empty: not known, or in the text
+};
+
+/// How long whole runs took, by the slowest tier that any of their regions ran in (0, 1, 2). Without regions: 0. Failed runs don't count.
+using LatencyByTier = std::array<Latencies, 3>;
+
+class Engine;
+
 /// A loaded program. Thread-safe: each concurrent run() takes a session of the pool.
 class Executable {
  public:
@@ -67,6 +90,9 @@ class Executable {
   const Function& function(int32_t index = 0) const { return functions()[static_cast<size_t>(index)]; }
   const DimContext& dims() const;
   const std::map<std::string, std::string>& metadata() const;
+  const std::string& name() const;
+  /// Disassembled, without the bytes of constants.
+  std::string bytecode() const;
   /// By position. Inputs may be any strides (copied if the program wants dense ones).
   Result<std::vector<Value>> run(std::span<const Value> inputs, int32_t function = 0);
   /// The same into a vector that is used again and again: no malloc once the program is in its steady state. `control` stops this run
@@ -82,6 +108,11 @@ class Executable {
   /// Without what only sessions know that run just now.
   std::vector<CallExplanation> explain(int32_t function = 0) const;
   Counters counters() const;
+  LatencyByTier latency() const;
+  WorkDone work() const;
+  /// The newest 32, oldest first.
+  std::vector<Note> notes() const;
+  Engine& engine() const;
   /// Regions, their entries, hit rates, what was slow. Empty at jit_level 0.
   JitView jit_view() const;
   /// What the adaptive cache mode has learnt (docs/scd.md), as text for a file and for JitOptions::shape_policy. Empty in other modes.
@@ -136,6 +167,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// Call sites choose anew at their next call. A patch that is refused changes nothing.
   Status patch_capabilities(std::string_view json, const std::string& source, Device device = {});
   Status load_capability_patch(const std::string& path, Device device = {});
+  /// Changes of the capability databases: the newest 32, oldest first.
+  std::vector<Note> notes() const;
   struct Impl;
 
  private:

@@ -1,6 +1,8 @@
 // A program and its pool of sessions.
 #include <fmt/core.h>
 
+#include "msvm/base/ticks.h"
+#include "msvm/bytecode/text.h"
 #include "msvm/engine/executable.h"
 #include "msvm/kernels/copy.h"
 
@@ -18,6 +20,8 @@ void add(Counters& a, const Counters& b) {
   a.checks += b.checks;
   a.copied_bytes += b.copied_bytes;
   a.native_regions += b.native_regions;
+  a.native_operations += b.native_operations;
+  a.native_bytes += b.native_bytes;
 }
 
 void add_kernels(std::string& sum, const std::string& more) {
@@ -48,8 +52,12 @@ PooledSession* Executable::Impl::take() {
 }
 
 void Executable::Impl::give(PooledSession* s, int32_t function) {
+  CallTotals& calls = s->dispatcher.totals();
+  for (MissingKernel& m : calls.missing) notes.add(Note::Kind::kMissingKernel, std::move(m.text), std::move(m.place));
+  calls.missing.clear();
   std::lock_guard lock(mutex);
   s->counters = s->session.counters();
+  s->work = {calls.cost.operations + s->counters.native_operations, calls.cost.bytes + s->counters.native_bytes, calls.layout_bytes};
   if (profiling) s->profiles[static_cast<size_t>(function)] = s->session.profile(function);
   idle.push_back(s);
 }
@@ -63,6 +71,7 @@ const VerifiedModule& Executable::verified() const {
 }
 const std::vector<Function>& Executable::functions() const { return impl_->program->module().functions; }
 const DimContext& Executable::dims() const { return *impl_->program->module().dims; }
+const std::string& Executable::name() const { return impl_->program->module().name; }
 const std::map<std::string, std::string>& Executable::metadata() const { return impl_->program->module().metadata; }
 
 Status Executable::run(std::span<const Value> inputs, std::vector<Value>& results, int32_t function, RunControl* control) {
@@ -87,7 +96,11 @@ Status Executable::run(std::span<const Value> inputs, std::vector<Value>& result
   const bool watched = native && !native->asked(function);
   const auto begin = watched ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   PooledSession* s = impl_->take();
+  if (s->observer) s->observer->run_begins();
+  const int64_t first = ticks();
   Status status = s->session.run(function, dense.empty() ? inputs : dense, results, control);
+  if (status.ok()) [[likely]] s->latency[s->observer ? static_cast<size_t>(s->observer->slowest_tier()) : 0].record(ticks() - first);
+  else impl_->notes.add(Note::Kind::kFailedRun, status.message());
   impl_->give(s, function);
   if (watched) native->function_ran(function, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
   return status;
@@ -134,6 +147,33 @@ Counters Executable::counters() const {
   for (const auto& s : impl_->all) add(sum, s->counters);
   return sum;
 }
+
+LatencyByTier Executable::latency() const {
+  std::vector<const PooledSession*> sessions;  // they stay as long as this does
+  {
+    std::lock_guard lock(impl_->mutex);
+    for (const auto& s : impl_->all) sessions.push_back(s.get());
+  }
+  LatencyByTier sum;
+  for (const PooledSession* s : sessions)
+    for (size_t tier = 0; tier < sum.size(); ++tier) sum[tier].add(s->latency[tier]);
+  return sum;
+}
+
+WorkDone Executable::work() const {
+  std::lock_guard lock(impl_->mutex);
+  WorkDone sum;
+  for (const auto& s : impl_->all) {
+    sum.operations += s->work.operations;
+    sum.bytes += s->work.bytes;
+    sum.layout_bytes += s->work.layout_bytes;
+  }
+  return sum;
+}
+
+std::vector<Note> Executable::notes() const { return impl_->notes.all(); }
+std::string Executable::bytecode() const { return disassemble(impl_->program->module(), {.max_inline_bytes = 0}); }
+Engine& Executable::engine() const { return *impl_->engine; }
 
 JitView Executable::jit_view() const { return impl_->native ? impl_->native->view() : JitView{}; }
 std::string Executable::shape_policy() const { return impl_->native ? impl_->native->shape_policy() : std::string(); }

@@ -11,6 +11,7 @@
 
 #include "msvm/base/checked.h"
 #include "msvm/kernels/copy.h"
+#include "msvm/kernels/operations.h"
 #include "msvm/kernels/registered.h"
 #include "msvm/sched/site.h"
 
@@ -181,6 +182,13 @@ Choice* keep(SchedSite::Impl& m, std::unique_ptr<Choice> fresh) {
   return oldest->get();
 }
 
+void note_missing(SchedSite::Impl& m, const Scheduler::Call& c) {
+  constexpr size_t kMost = 16;  // between two looks
+  auto& list = m.options.totals->missing;
+  if (list.size() < kMost)
+    list.push_back({kernel_not_found(m.op->name, key_dtype(c.inputs, c.outputs), m.db->device, m.db->hardware.isa) + "; the reference kernel serves", m.options.place});
+}
+
 }  // namespace
 
 Status Scheduler::choose(SchedSite& site, const Call& c, KernelMemory& memory) {
@@ -210,6 +218,8 @@ Status Scheduler::choose(SchedSite& site, const Call& c, KernelMemory& memory) {
     for (const TensorMeta* t : c.inputs)
       if (auto& kept = choice->inputs.emplace_back(); t) (kept = *t)->data = nullptr;
     choice->name = std::string(best->kernel->name) + (best->fallback ? " (fallback)" : "");
+    choice->cost = {call_operations(call), call_bytes(call)};
+    if (best->fallback && m.options.totals) note_missing(m, c);
     choice = keep(m, std::move(fresh));
   }
   choice->last_used = ++m.clock;
@@ -234,6 +244,7 @@ Status Scheduler::run(SchedSite& site, const Call& c, KernelMemory& memory) {
       MSVM_ASSIGN_OR_RETURN(d.data, memory.scratch(bytes));
       MSVM_RETURN_IF_ERROR(copy(*m.inputs[i], d, workers_));
       m.layout_bytes += bytes;
+      if (m.options.totals) m.options.totals->layout_bytes += bytes;
       m.inputs[i] = &d;
     }
     seen.inputs = m.inputs;
@@ -242,6 +253,10 @@ Status Scheduler::run(SchedSite& site, const Call& c, KernelMemory& memory) {
     m.options.may_be_given_back &= ~raw;
     for (; raw; raw &= raw - 1)
       if (const TensorMeta* t = c.inputs[static_cast<size_t>(std::countr_zero(raw))]) memory.keep_raw(*t);
+  }
+  if (CallTotals* t = m.options.totals) {
+    t->cost.operations += choice.cost.operations;
+    t->cost.bytes += choice.cost.bytes;
   }
   KernelCall call{*m.op, *m.attrs, seen.inputs, c.args, seen.outputs, c.const_inputs, workers_, memory, k.state, m.options.strict};
   return k.kernel->run(call);
@@ -263,6 +278,7 @@ const KernelInfo* Scheduler::last_kernel(const SchedSite& site) const {
   return site.impl_->last ? site.impl_->kernels[site.impl_->last->kernel].kernel : nullptr;
 }
 const char* Scheduler::last_name(const SchedSite& site) const { return site.impl_->last ? site.impl_->last->name.c_str() : ""; }
+CallCost Scheduler::last_cost(const SchedSite& site) const { return site.impl_->last ? site.impl_->last->cost : CallCost{}; }
 int64_t Scheduler::layout_bytes(const SchedSite& site) const { return site.impl_->layout_bytes; }
 
 }  // namespace msvm

@@ -39,9 +39,28 @@ class SchedSite {
   std::unique_ptr<Impl> impl_;
 };
 
+/// What one call is, whichever kernel does it; kernels/operations.h.
+struct CallCost {
+  double operations = 0, bytes = 0;
+};
+
+/// `Kernel not found …` where another served it all the same.
+struct MissingKernel {
+  std::string text, place;
+};
+
+/// What calls did, added up. Of one thread at a time.
+struct CallTotals {
+  CallCost cost;
+  int64_t layout_bytes = 0;              // copied so that a kernel could read them
+  std::vector<MissingKernel> missing;    // newest last; whoever takes them clears it
+};
+
 struct SiteOptions {
   bool infer = false;    // run the shape function at each new shape: outputs to allocate, or inputs of unknown rank
   bool strict = false;   // one declared order of every sum
+  CallTotals* totals = nullptr;  // to add to, must outlive the site; null: nobody asks
+  std::string place;             // "model.py:47", for what is missing
   uint64_t may_be_given_back = 0;  // bit i: the bytes of constant input i, once packed; kernels that read them get them by keep_raw()
 };
 
@@ -87,6 +106,7 @@ class Scheduler {
   const KernelInfo* last_kernel(const SchedSite& site) const;
   /// Its name, with "(fallback)" behind it where that is so. Valid until the site's next choice.
   const char* last_name(const SchedSite& site) const;
+  CallCost last_cost(const SchedSite& site) const;
   int64_t layout_bytes(const SchedSite& site) const;  // moved through dense temporaries so far
 
   /// The database as it is now. Patches make a new one; every site chooses anew at its next call.

@@ -16,6 +16,7 @@ struct Choice {
   bool through_copy = false;
   bool relabel = false;                             // a tensor has another layout: kernels see its strides under row-major axes
   std::string name;
+  CallCost cost;
   std::vector<std::vector<int64_t>> output_shapes;  // of outputs allocated before the kernel runs
   std::vector<DType> output_dtypes;
   std::vector<std::optional<TensorMeta>> inputs;    // for explanations

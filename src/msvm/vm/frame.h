@@ -51,6 +51,7 @@ struct RegionPlan {
   const RegionEntry* entry = nullptr;   // null: no entry holds the values
   bool repeatable = false;              // else it serves the run that it was made for
   bool branches = false;                // its dry run took edges
+  double operations = 0, bytes = 0;     // of its groups: one an element and member; pointers' tensors, each once
 
   std::vector<Step> steps;
   std::vector<int64_t> sizes;                            // arguments of the groups' kernels

@@ -49,7 +49,8 @@ struct CallFrame {
 /// What ran, for tables and traces. Names live as long as the dispatcher.
 struct CallReport {
   const char* kernel = "";
-  double work = 0;
+  double work = 0;   // operations, as kernels/operations.h counts them
+  double bytes = 0;  // of operands and results, each once
 };
 
 /// Runs operators and copies. Used by one session, hence by one thread at a time. A device may do its work later, in the order in

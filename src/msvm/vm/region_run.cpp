@@ -50,6 +50,7 @@ RegionPlan& RegionRun::fresh_plan() {
   p.tensors.clear();
   p.scalars.clear();
   p.branches = false;
+  p.operations = p.bytes = 0;
   return p;
 }
 
@@ -76,6 +77,11 @@ void RegionRun::add_group_sizes(RegionPlan& plan, RegionPlan::Step& step) {
   step.sizes = static_cast<int32_t>(plan.sizes.size());
   for (const RegionSize& s : g.sizes) plan.sizes.push_back(value_of(s));
   std::tie(step.rows, step.columns) = rows_and_columns(g);
+  plan.operations += static_cast<double>(step.rows) * static_cast<double>(step.columns) * static_cast<double>(g.members.size());
+  for (Reg r : g.pointers) {
+    const TensorMeta& m = slot(f_.tensor_slot[static_cast<size_t>(r)]).meta;
+    plan.bytes += static_cast<double>(m.elements()) * static_cast<double>(dtype_bytes(m.dtype));
+  }
 }
 
 // Everything but calls, copies and frees happens now; what it leaves in the slots is kept for the runs that repeat these sizes.
@@ -210,6 +216,8 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(int32_t, int32_t)> before_ste
   }
   for (Slot t : plan_->frees) drop(slot(t));
   ++x_.counters.native_regions;
+  x_.counters.native_operations += plan_->operations;
+  x_.counters.native_bytes += plan_->bytes;
   return Outcome::kServed;
 }
 

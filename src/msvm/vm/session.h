@@ -57,6 +57,7 @@ struct InstrProfile {
 
 struct Counters {
   int64_t runs = 0, failed_runs = 0, instructions = 0, calls = 0, allocations = 0, planned_allocations = 0, in_place = 0, checks = 0, copied_bytes = 0, native_regions = 0;
+  double native_operations = 0, native_bytes = 0;  // of groups in native code; calls are counted where they are dispatched
 };
 
 /// Serves one thread at a time; a second one gets an error. A failed run leaves it usable and leaks nothing.

@@ -64,6 +64,7 @@ struct TimeTotal {
 struct QueueView {
   struct Running {
     std::string label;
+    Owner owner = 0;  // one of those who wait for it
     std::optional<Phase> phase;
     double seconds = 0, estimate = 0;
   };

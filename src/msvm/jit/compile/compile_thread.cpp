@@ -215,7 +215,7 @@ QueueView CompileQueue::Thread::view() {
   for (size_t i = 0; i < std::min(queued.size(), kShown); ++i) {
     v.next.push_back({queued[i]->label, queued[i]->urgency, queued[i]->gain, estimate(*queued[i])});
   }
-  if (running_) v.running = {running_->label, compiler_.phase(), t - running_since_, running_estimate_};
+  if (running_) v.running = {running_->label, running_->waiters.empty() ? 0 : running_->waiters.front().owner, compiler_.phase(), t - running_since_, running_estimate_};
   v.queued = queued.size();
   v.work = work_.size();
   v.budget = cpu_.tokens(t);

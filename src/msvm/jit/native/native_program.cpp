@@ -32,14 +32,14 @@ Owner next_owner() {
 
 // One per session; writes to its log, and calls for the JIT thread where something may have to be done. A run that was served by code
 // for its sizes never does that.
-class NativeProgram::Observer final : public RegionObserver {
+class NativeProgram::Observer final : public SessionObserver {
  public:
-  Observer(NativeProgram& program, RunLog* log) : program_(program), log_(log), totals_(program.states_.size()) {}
+  Observer(NativeProgram& program, RunLog* log) : program_(program), log_(log), regions_(program.states_.size()) {}
   ~Observer() override {
     if (!program_.at_home()) return;
     std::lock_guard lock(program_.mutex_);
     program_.read_logs();
-    for (size_t f = 0; f < totals_.size(); ++f)
+    for (size_t f = 0; f < regions_.size(); ++f)
       if (FunctionJit* j = program_.functions_[f].get())
         for (size_t r = 0; r < j->regions.size(); ++r)
           if (const RegionTotals* t = totals(f, r)) j->regions[r].totals->add(*t);
@@ -49,21 +49,24 @@ class NativeProgram::Observer final : public RegionObserver {
 
   /// Null if the session hasn't run the function since its regions are known.
   const RegionTotals* totals(size_t function, size_t region) const {
-    const auto* list = totals_[function].load(std::memory_order_acquire);
-    return list ? &(*list)[region] : nullptr;
+    const Watched* w = watched(function, region);
+    return w ? &w->totals : nullptr;
+  }
+  void add_shapes(size_t function, size_t region, std::vector<SizeCount>& sum) const {
+    if (const Watched* w = watched(function, region)) w->shapes.add_to(sum);
   }
 
   void region_ran(int32_t function, int32_t region, std::span<const int64_t> values, const RegionEntry* entry, int64_t begin, int64_t end) override {
-    auto* list = totals_[static_cast<size_t>(function)].load(std::memory_order_relaxed);
-    if (!list) [[unlikely]] {
-      FunctionJit* f = program_.states_[static_cast<size_t>(function)].ready.load(std::memory_order_acquire);
-      if (!f) return;
-      owned_.push_back(std::make_unique<std::vector<RegionTotals>>(f->regions.size()));
-      list = owned_.back().get();
-      totals_[static_cast<size_t>(function)].store(list, std::memory_order_release);
-    }
-    RegionTotals& t = (*list)[static_cast<size_t>(region)];
     const int tier = entry ? entry->tier : 0;
+    region_ran_in(tier);
+    auto* list = regions_[static_cast<size_t>(function)].load(std::memory_order_relaxed);
+    if (!list) [[unlikely]] {
+      list = watch(function);
+      if (!list) return;
+    }
+    Watched& w = (*list)[static_cast<size_t>(region)];
+    w.shapes.count(values);
+    RegionTotals& t = w.totals;
     const int64_t duration = end - begin;
     RegionTotals::count(t.runs, 1);
     if (entry) {
@@ -88,10 +91,31 @@ class NativeProgram::Observer final : public RegionObserver {
 
  private:
   static constexpr int kQuiet = 32;
+  struct Watched {
+    explicit Watched(size_t symbols) : shapes(symbols) {}
+    RegionTotals totals;
+    ShapeTally shapes;
+  };
+  using Regions = std::deque<Watched>;  // that don't move
+
+  const Watched* watched(size_t function, size_t region) const {
+    const Regions* list = regions_[function].load(std::memory_order_acquire);
+    return list ? &(*list)[region] : nullptr;
+  }
+  /// Null while the regions of the function aren't known.
+  Regions* watch(int32_t function) {
+    FunctionJit* f = program_.states_[static_cast<size_t>(function)].ready.load(std::memory_order_acquire);
+    if (!f) return nullptr;
+    Regions& list = *owned_.emplace_back(std::make_unique<Regions>());
+    for (const RegionJit& r : f->regions) list.emplace_back(r.region->symbols.size());
+    regions_[static_cast<size_t>(function)].store(&list, std::memory_order_release);
+    return &list;
+  }
+
   NativeProgram& program_;
   RunLog* const log_;
-  std::vector<std::atomic<std::vector<RegionTotals>*>> totals_;  // by function
-  std::vector<std::unique_ptr<std::vector<RegionTotals>>> owned_;
+  std::vector<std::atomic<Regions*>> regions_;  // by function
+  std::vector<std::unique_ptr<Regions>> owned_;
   int64_t since_ = 0;
   int quiet_ = 0;
 };
@@ -119,7 +143,7 @@ NativeProgram::~NativeProgram() {
   if (at_home()) jit_->queue().cancel(owner_);
 }
 
-std::unique_ptr<RegionObserver> NativeProgram::observe() {
+std::unique_ptr<SessionObserver> NativeProgram::observe() {
   if (!at_home()) return nullptr;
   std::lock_guard lock(mutex_);
   logs_.push_back(std::make_unique<RunLog>());
@@ -263,6 +287,7 @@ void NativeProgram::compiled(int32_t function, int32_t region, const Box& box, i
     error = image.ok() ? fmt::format("the image has {} kernels, {} are needed", (*image)->kernels(), r.lowered.groups.size()) : image.status().message();
   }
   ++failures_;
+  ++failures_by_reason_[info.kind == OutcomeKind::kCode ? "image can't be used" : std::string(info.text)];
   const std::string why = fmt::format("{}{}{}", info.text, error.empty() ? "" : ": ", error);
   event(JitEventKind::kFailed, fmt::format("{}: {}", signature(f, region, box), why));
   slow_path(region_name(f, region), why, f.view->place(r.region->first()));
@@ -310,6 +335,10 @@ void NativeProgram::add_totals(int32_t function, int32_t region, RegionTotals& s
   sum.add(*functions_[static_cast<size_t>(function)]->regions[static_cast<size_t>(region)].totals);
   for (const Observer* o : observers_)
     if (const RegionTotals* t = o->totals(static_cast<size_t>(function), static_cast<size_t>(region))) sum.add(*t);
+}
+
+void NativeProgram::add_shapes(int32_t function, int32_t region, std::vector<SizeCount>& sum) const {
+  for (const Observer* o : observers_) o->add_shapes(static_cast<size_t>(function), static_cast<size_t>(region), sum);
 }
 
 // --- what is kept for views --------------------------------------------------------------------------------------------

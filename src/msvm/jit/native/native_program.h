@@ -17,7 +17,10 @@
 #include "msvm/jit/lower.h"
 #include "msvm/jit/native/native_jit.h"
 #include "msvm/jit/native/run_log.h"
+#include "msvm/jit/native/session_observer.h"
+#include "msvm/jit/native/shape_tally.h"
 #include "msvm/jit/policy.h"
+#include "msvm/jit/scd.h"
 #include "msvm/jit/trigger.h"
 
 namespace msvm::jit {
@@ -34,7 +37,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   /// Whether its regions were looked for, or will be.
   bool asked(int32_t function) const { return states_[static_cast<size_t>(function)].asked.load(std::memory_order_relaxed); }
   /// A session's observer; it must not outlive this.
-  std::unique_ptr<RegionObserver> observe();
+  std::unique_ptr<SessionObserver> observe();
   /// With fallback=false: why something couldn't be compiled.
   Status failure() const;
 
@@ -66,6 +69,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
     int64_t code_bytes = 0;
     bool shared = false;
     double compile_ms = 0;
+    double born = 0;            // as seconds()
   };
   struct RegionJit {
     const Region* region = nullptr;
@@ -81,6 +85,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
     FunctionRegions found;
     RegionTable* table = nullptr;
     std::vector<RegionJit> regions;
+    std::optional<DeclaredScd> scd;  // once somebody asked
   };
   struct FunctionState {
     std::atomic<int> runs{0};
@@ -114,7 +119,14 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void drop(FunctionJit& f, int32_t region, const std::vector<Box>& boxes);
 
   int64_t code_bytes() const;
+  void add_shapes(int32_t function, int32_t region, std::vector<SizeCount>& sum) const;
   void add_totals(int32_t function, int32_t region, RegionTotals& sum) const;
+  // For views.
+  JitRegionView region_view(FunctionJit& f, int32_t region);
+  std::vector<JitShapeView> shapes(const FunctionJit& f, int32_t region) const;
+  std::vector<std::string> open_symbols(const FunctionJit& f, const RegionJit& r) const;
+  std::vector<std::string> broken_propagation(FunctionJit& f, const Region& r) const;
+  void add_boundaries(const FunctionJit& f, const RegionJit& r, std::map<std::string, std::vector<int64_t>>& boundaries) const;
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - loaded_).count(); }
   void event(JitEventKind kind, std::string what);
   void slow_path(std::string where, std::string reason, std::string place = {});
@@ -147,6 +159,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   std::deque<uint8_t> window_;           // tier of the latest runs
   std::string failure_;
   int64_t compiled_ = 0, from_disk_ = 0, failures_ = 0, evicted_ = 0;
+  std::map<std::string, int64_t> failures_by_reason_;
   double compile_ms_ = 0;
 };
 

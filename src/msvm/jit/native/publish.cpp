@@ -75,6 +75,7 @@ void NativeProgram::publish(FunctionJit& f, int32_t region, Entry e, int tier) {
   e.entry->tier = tier;
   e.entry->name = signature(f, region, e.box);
   e.entry->last_hit.store(ticks(), std::memory_order_relaxed);
+  e.born = seconds();
   if (tier == 2) e.alias = alias(f, region, e.box);
   std::erase_if(r.entries, [&](const Entry& old) { return old.box == e.box; });
   event(JitEventKind::kPatched, fmt::format("{} (tier {}{})", e.entry->name, tier, e.shared ? ", shares code" : ""));

@@ -1,0 +1,102 @@
+#include "observe/monitor/run_file.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "msvm/jit/disk/private_file.h"
+#include "msvm/jit/disk/private_folder.h"
+
+namespace msvm::observe {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string variable(const char* name) {
+  const char* value = ::secure_getenv(name);
+  return value ? value : "";
+}
+
+/// When the process began, in ticks since the machine did: a number that is used again has another. Empty: there is no such process.
+std::string start_of(int pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(in, text);
+  const size_t name_end = text.rfind(')');  // the name may hold anything
+  if (name_end == std::string::npos) return {};
+  size_t at = name_end + 1;
+  for (int field = 3; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+  if (at == std::string::npos) return {};
+  return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
+}
+
+std::string name_of(int pid) { return fmt::format("{}.json", pid); }
+
+/// What isn't there, or isn't JSON, has no members.
+Json read(int folder, const std::string& name) {
+  std::vector<std::byte> bytes;
+  if (jit::read_private(folder, name, 1 << 16, false, bytes) != jit::ReadOutcome::kRead) return {};
+  const char* text = reinterpret_cast<const char*>(bytes.data());
+  return Json::parse(text, text + bytes.size(), nullptr, false);
+}
+
+std::string text_of(const Json& j, const char* key) {
+  if (!j.is_object()) return {};
+  const auto at = j.find(key);
+  return at != j.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+Result<std::string> run_folder() {
+  struct stat info {};
+  if (const std::string run = variable("XDG_RUNTIME_DIR"); run.starts_with('/') && ::stat(run.c_str(), &info) == 0) return run + "/msvm";
+  if (const std::string home = variable("HOME"); home.starts_with('/')) return home + "/.cache/msvm/run";
+  return Status(StatusCode::kNotFound, "no place for the files of running monitors: neither XDG_RUNTIME_DIR nor HOME is set");
+}
+
+Status write_run_file(const RunningMonitor& m) {
+  MSVM_ASSIGN_OR_RETURN(const std::string path, run_folder());
+  MSVM_ASSIGN_OR_RETURN(const jit::Fd folder, jit::open_private_folder(path, true));
+  const Json j{{"pid", m.pid}, {"start", start_of(m.pid)}, {"url", m.url}, {"certificate", m.certificate}, {"command", m.command}};
+  const std::string text = j.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (jit::write_private(folder.get(), name_of(m.pid), std::as_bytes(std::span(text)), jit::Replace::kYes)) return {};
+  return {StatusCode::kIo, fmt::format("{}/{}: can't be written", path, name_of(m.pid))};
+}
+
+void remove_run_file(const std::string& url) {
+  const auto path = run_folder();
+  if (!path.ok()) return;
+  const auto folder = jit::open_private_folder(*path, false);
+  if (folder.ok() && text_of(read(folder->get(), name_of(::getpid())), "url") == url) ::unlinkat(folder->get(), name_of(::getpid()).c_str(), 0);
+}
+
+std::vector<RunningMonitor> running_monitors() {
+  std::vector<RunningMonitor> out;
+  const auto path = run_folder();
+  if (!path.ok()) return out;
+  const auto folder = jit::open_private_folder(*path, false);
+  if (!folder.ok()) return out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(::opendir(path->c_str()), ::closedir);
+  for (const dirent* e = names ? ::readdir(names.get()) : nullptr; e; e = ::readdir(names.get())) {
+    const std::string_view name = e->d_name;
+    int pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error != std::errc() || pid <= 0 || name != name_of(pid)) continue;
+    const Json j = read(folder->get(), std::string(name));
+    if (text_of(j, "start").empty() || text_of(j, "start") != start_of(pid)) continue;
+    out.push_back({pid, text_of(j, "url"), text_of(j, "certificate"), text_of(j, "command")});
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });
+  return out;
+}
+
+}  // namespace msvm::observe

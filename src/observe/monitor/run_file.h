@@ -1,0 +1,28 @@
+// Which processes of this user serve a monitor: one file each, PID.json, that `msvm monitor PID` finds.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "msvm/base/status.h"
+
+namespace msvm::observe {
+
+struct RunningMonitor {
+  int pid = 0;
+  std::string url;          // without a token
+  std::string certificate;  // what its TLS shows; empty: none
+  std::string command;
+};
+
+/// $XDG_RUNTIME_DIR/msvm, else ~/.cache/msvm/run.
+Result<std::string> run_folder();
+
+/// Writes the file of this process, with mode 0600, in a folder that is this user's alone. Several monitors of one process: the last.
+Status write_run_file(const RunningMonitor& monitor);
+/// Of this process, if it names `url`.
+void remove_run_file(const std::string& url);
+
+/// Those whose processes live, by PID; what isn't such a file, or is another process's that had the number, doesn't count.
+std::vector<RunningMonitor> running_monitors();
+
+}  // namespace msvm::observe

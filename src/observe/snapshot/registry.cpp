@@ -1,0 +1,113 @@
+#include "observe/snapshot/registry.h"
+
+#include <algorithm>
+
+namespace msvm::observe {
+namespace {
+
+constexpr Device kHost{};
+
+double seconds_of(Rates::Clock::time_point t) { return std::chrono::duration<double>(t.time_since_epoch()).count(); }
+
+EngineSnapshot engine_snapshot(int id, const Engine& engine) {
+  EngineSnapshot s;
+  s.id = id;
+  s.device = to_string(kHost);
+  const auto db = engine.capability_db();
+  s.isa = isa_name(db->hardware.isa);
+  s.peak_gflops = db->hardware.peak_gflops_f32;
+  s.threads = const_cast<Engine&>(engine).workers().threads();
+  s.queue = engine.jit_queue();
+  s.memory = engine.memory_stats();
+  s.notes = engine.notes();
+  return s;
+}
+
+}  // namespace
+
+void Registry::tidy() {
+  std::erase_if(engines_, [](const WatchedEngine& e) { return e.engine.expired(); });
+  std::erase_if(programs_, [](const WatchedProgram& p) { return p.program.expired(); });
+}
+
+void Registry::add(const std::shared_ptr<Engine>& engine) {
+  std::lock_guard lock(mutex_);
+  tidy();
+  for (const WatchedEngine& e : engines_)
+    if (e.engine.lock() == engine) return;
+  engines_.push_back({++last_engine_, engine, {}});
+}
+
+void Registry::add(const std::shared_ptr<Executable>& program, std::string name) {
+  add(program->engine().shared_from_this());
+  std::lock_guard lock(mutex_);
+  auto taken = [&](const std::string& n) { return std::any_of(programs_.begin(), programs_.end(), [&](const WatchedProgram& p) { return p.name == n; }); };
+  if (name.empty()) name = "program";
+  std::string unique = name;
+  for (int k = 2; taken(unique); ++k) unique = name + "#" + std::to_string(k);
+  programs_.push_back({++last_program_, unique, program, Rates(Rates::Clock::now()), {}});
+}
+
+std::shared_ptr<Executable> Registry::find(uint64_t id) {
+  std::lock_guard lock(mutex_);
+  for (const WatchedProgram& p : programs_)
+    if (p.id == id) return p.program.lock();
+  return nullptr;
+}
+
+std::vector<std::shared_ptr<Engine>> Registry::engines() {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Engine>> out;
+  for (const WatchedEngine& e : engines_)
+    if (auto engine = e.engine.lock()) out.push_back(std::move(engine));
+  return out;
+}
+
+// Views are made without the lock: a program that is loaded meanwhile waits for none of them. What they tell about the past is kept under it.
+Snapshot Registry::take() {
+  std::vector<std::pair<int, std::shared_ptr<Engine>>> engines;
+  std::vector<std::tuple<uint64_t, std::string, std::shared_ptr<Executable>>> programs;
+  {
+    std::lock_guard lock(mutex_);
+    tidy();
+    for (const WatchedEngine& e : engines_)
+      if (auto engine = e.engine.lock()) engines.emplace_back(e.id, std::move(engine));
+    for (const WatchedProgram& p : programs_)
+      if (auto program = p.program.lock()) programs.emplace_back(p.id, p.name, std::move(program));
+  }
+  Snapshot s;
+  for (const auto& [id, engine] : engines) s.engines.push_back(engine_snapshot(id, *engine));
+  for (const auto& [id, name, program] : programs) {
+    ProgramSnapshot& p = s.programs.emplace_back();
+    p.id = id;
+    p.name = name;
+    for (const auto& [engine_id, engine] : engines)
+      if (engine.get() == &program->engine()) p.engine = engine_id;
+    p.jit = program->jit_view();
+    p.latency = program->latency();
+    p.work = program->work();
+    p.counters = program->counters();
+    p.notes = program->notes();
+  }
+  s.time = std::chrono::system_clock::now();
+  const auto now = Rates::Clock::now();
+  std::lock_guard lock(mutex_);
+  for (EngineSnapshot& e : s.engines)
+    for (WatchedEngine& w : engines_)
+      if (w.id == e.id) {
+        w.growth.add(seconds_of(now), e.memory);
+        e.memory_hint = w.growth.hint();
+        if (!e.memory_hint.empty()) e.growing_since = s.time - std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(seconds_of(now) - w.growth.since()));
+      }
+  for (ProgramSnapshot& p : s.programs)
+    for (WatchedProgram& w : programs_)
+      if (w.id == p.id) {
+        p.rates = w.rates.look(now, p.latency, p.work);
+        if (p.jit.hint.empty()) w.low_since.reset();
+        else if (!w.low_since) w.low_since = s.time;
+        p.low_since = w.low_since;
+      }
+  return s;
+}
+
+}  // namespace msvm::observe
