@@ -1,5 +1,4 @@
-// What counting costs: settled programs whose runs are short, and the counting of one run by itself. Compare the first table with that of a
-// build without it (bench/README.md).
+// What counting costs: settled programs whose runs are short, and the counting of one run of one region by itself.
 #include <fmt/core.h>
 
 #include <cstdlib>

@@ -31,7 +31,7 @@ def serve():
         return serve.monitor.url.split("//")[1].split("/")[0].rstrip("/")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Metrics)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    return "127.0.0.1:%d" % server.server_port
+    return f"127.0.0.1:{server.server_port}"
 
 
 @ms.jit

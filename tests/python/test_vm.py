@@ -60,6 +60,18 @@ def test_jit_info(chain):
     assert [dict(r) for r in ms.vm.jit_info() if r["program"] == "chain"] == [dict(r) for r in rows]
 
 
+def test_metrics(chain):
+    lines = ms.vm.metrics().splitlines()
+    values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert values['msvm_runs_total{program="chain"}'] == "5"
+    runs = {k: float(v) for k, v in values.items() if k.startswith('msvm_region_runs_total{program="chain"')}
+    native = sum(v for k, v in runs.items() if 'tier="interpreted"' not in k)
+    assert native == sum({r["region"]: r["native"] for r in ms.vm.jit_info(chain)}.values()) >= 1
+    # Exp and Tanh of 15 elements, whichever tier did them.
+    assert values['msvm_operations_total{program="chain"}'] == str(5 * 2 * 15)
+    assert sum(float(v) for k, v in values.items() if k.startswith('msvm_run_duration_seconds_count{program="chain"')) == 5
+
+
 def test_nothing_to_show(tmp_path):
     p = assembled(tmp_path, CHAIN)
     assert ms.vm.jit_info(p) == [] and "second run" in repr(ms.vm.jit_info(p)) and "<p>" in ms.vm.jit_info(p)._repr_html_()

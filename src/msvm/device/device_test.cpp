@@ -12,6 +12,7 @@
 
 #include "msvm/device/buffer_pool.h"
 #include "msvm/device/cpu_features.h"
+#include "msvm/device/peak.h"
 #include "msvm/device/workers.h"
 
 namespace msvm {
@@ -30,6 +31,15 @@ TEST(CpuFeatures, AreSane) {
 }
 
 // ---- workers ---------------------------------------------------------------------------------------------------------------
+
+TEST(Peak, IsThatOfACore) {
+  const double peak = measured_peak_gflops();
+  const double lanes = cpu_features().isa == Isa::kAvx512 ? 16 : cpu_features().isa == Isa::kAvx2 ? 8 : 1;
+  // A fraction of a step a cycle on a slow processor that others use, too; at most four units of two operations at 7 GHz.
+  EXPECT_GT(peak, lanes * 0.05);
+  EXPECT_LT(peak, lanes * 4 * 2 * 7);
+  EXPECT_EQ(measured_peak_gflops(), peak);
+}
 
 TEST(WorkerPool, RunsEachItemOnceInChunksThatDependOnTheGrainAlone) {
   for (int threads : {1, 2, 3, 5}) {

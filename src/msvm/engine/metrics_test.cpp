@@ -102,7 +102,7 @@ b0:
 #ifdef MSVM_COMPILER
 TEST(Metrics, TimesByTheSlowestTier) {
   if (kChaos) GTEST_SKIP() << "no entry stays";
-  auto engine = native_engine();
+  auto engine = native_engine({.compile_timeout = 60});
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   const auto in = two_groups_input(*engine, 2, 8);
@@ -123,7 +123,7 @@ TEST(Metrics, TimesByTheSlowestTier) {
 
 TEST(Metrics, GroupsCountAsTheirCalls) {
   if (kChaos) GTEST_SKIP() << "no entry stays";
-  auto engine = native_engine();
+  auto engine = native_engine({.compile_timeout = 60});
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   program->warm_up();
@@ -139,7 +139,7 @@ TEST(Metrics, GroupsCountAsTheirCalls) {
 
 TEST(Metrics, ShapesAndEntriesOfARegion) {
   if (kChaos) GTEST_SKIP() << "no entry stays";
-  auto engine = native_engine();
+  auto engine = native_engine({.compile_timeout = 60});
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   program->warm_up();
@@ -160,7 +160,7 @@ TEST(Metrics, ShapesAndEntriesOfARegion) {
   for (const JitShapeView& s : r.shapes) runs += s.runs;
   EXPECT_EQ(runs, r.runs);
   EXPECT_EQ(r.shapes[1].tier, 1);
-  EXPECT_EQ(r.place, "instruction 0");
+  EXPECT_EQ(r.place, "instruction 2");  // the input and the constant are before it
   ASSERT_EQ(r.entries.size(), 2u);
   for (const JitEntryView& e : r.entries) {
     EXPECT_GE(e.age_seconds, 0);
@@ -171,7 +171,7 @@ TEST(Metrics, ShapesAndEntriesOfARegion) {
 }
 
 TEST(Metrics, ReadWhileSessionsRun) {
-  auto engine = native_engine();
+  auto engine = native_engine({.compile_timeout = 60});
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   constexpr int kRuns = 500;

@@ -21,10 +21,11 @@ double bytes_of(const TensorMeta* m) { return m && m->dtype != DType::kString ? 
 
 double call_operations(const KernelCall& call) {
   const std::string_view op = call.op.name;
-  if (op == "msvm.Pointwise") return elements(call) * static_cast<double>(call.attrs.get_strings("body").size());
+  const double body = elements(call) * static_cast<double>(call.attrs.get_strings("body").size());  // of fused calls
+  if (op == "msvm.Pointwise") return body;
   const KernelInfo* reference = reference_kernel(op);
   if (!reference || !reference->work) return elements(call);
-  return reference->work(call) * (std::find(std::begin(kProducts), std::end(kProducts), op) != std::end(kProducts) ? 2 : 1);
+  return body + reference->work(call) * (std::find(std::begin(kProducts), std::end(kProducts), op) != std::end(kProducts) ? 2 : 1);
 }
 
 double call_bytes(const KernelCall& call) {

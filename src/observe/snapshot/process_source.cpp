@@ -84,9 +84,10 @@ class ProcessSource final : public Source {
   }
 
   void sample() {
-    const Snapshot s = registry.take();
+    // Where a monitor has just looked, its picture will do.
+    const auto s = registry.recent(std::chrono::milliseconds(900));
     std::lock_guard lock(mutex_);
-    history_.add(s);
+    history_.add(*s);
   }
 
   Status clear_cache(const Json& body) {
@@ -144,7 +145,7 @@ ProcessSource& process() {
 
 Source& process_source() { return process(); }
 void watch(const std::shared_ptr<Engine>& engine) { process().registry.add(engine); }
-void watch(const std::shared_ptr<Executable>& program, std::string name) { process().registry.add(program, std::move(name)); }
+void watch(const std::shared_ptr<Executable>& program, std::string name) { process().registry.add(program, name); }
 void set_trace_control(TraceControl control) { process().set_trace(std::move(control)); }
 
 }  // namespace msvm::observe

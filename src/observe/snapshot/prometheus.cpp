@@ -6,16 +6,22 @@
 #include <initializer_list>
 #include <map>
 
+#include "msvm/base/utf8.h"
 #include "observe/snapshot/warnings.h"
 
 namespace msvm::observe {
 namespace {
 
+// What isn't UTF-8 becomes U+FFFD: one such name would have the whole text refused.
 void append_escaped(std::string& out, std::string_view text) {
-  for (char c : text) {
-    if (c == '\\' || c == '"') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
+  while (!text.empty()) {
+    const size_t n = utf8_length(text);
+    const char c = text[0];
+    if (n == 0) out += "\xEF\xBF\xBD";
+    else if (c == '\n') out += "\\n";
+    else if (c == '\\' || c == '"') (out += '\\') += c;
+    else out += text.substr(0, n);
+    text.remove_prefix(n == 0 ? 1 : n);
   }
 }
 
@@ -70,7 +76,7 @@ class Text {
 void add_engine(Text& t, const EngineSnapshot& e) {
   const std::string id = std::to_string(e.id);
   t.add(Metric::kThreads, {id}, e.threads);
-  if (e.peak_gflops > 0) t.add(Metric::kPeakFlops, {id}, e.peak_gflops * 1e9);
+  t.add(Metric::kPeakFlops, {id}, e.peak_gflops * 1e9);
   const MemoryStats& m = e.memory;
   for (int k = 0; k < kNumMemoryOwners; ++k) t.add(Metric::kMemoryInUse, {id, e.device, kMemoryOwnerNames[k]}, static_cast<double>(m.by_owner[k]));
   t.add(Metric::kMemoryReserved, {id, e.device}, static_cast<double>(m.reserved));

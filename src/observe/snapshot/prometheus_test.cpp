@@ -104,6 +104,12 @@ TEST(Prometheus, ProgramsWithoutRunsAndNothingAtAll) {
   for (const auto& [key, value] : found) EXPECT_FALSE(std::isnan(value)) << key;
 }
 
+TEST(Prometheus, NamesThatAreNoText) {
+  Snapshot s;
+  s.programs.emplace_back().name = "a\xff\xc3(\xe4\xb8\xad";
+  EXPECT_TRUE(samples(prometheus_text(s, {})).contains("msvm_runs_total{program=\"a\xEF\xBF\xBD\xEF\xBF\xBD(\xe4\xb8\xad\"}"));
+}
+
 TEST(MetricDocs, CommittedPageIsCurrent) {
   const std::string path = std::string(MSVM_SOURCE_DIR) + "/docs/metrics.md";
   if (std::getenv("MSVM_UPDATE_GOLDEN")) {

@@ -1,6 +1,6 @@
 #include "observe/snapshot/registry.h"
 
-#include <algorithm>
+#include "msvm/device/peak.h"
 
 namespace msvm::observe {
 namespace {
@@ -9,14 +9,14 @@ constexpr Device kHost{};
 
 double seconds_of(Rates::Clock::time_point t) { return std::chrono::duration<double>(t.time_since_epoch()).count(); }
 
-EngineSnapshot engine_snapshot(int id, const Engine& engine) {
+EngineSnapshot engine_snapshot(int id, Engine& engine) {
   EngineSnapshot s;
   s.id = id;
   s.device = to_string(kHost);
   const auto db = engine.capability_db();
   s.isa = isa_name(db->hardware.isa);
-  s.peak_gflops = db->hardware.peak_gflops_f32;
-  s.threads = const_cast<Engine&>(engine).workers().threads();
+  s.threads = engine.workers().threads();
+  s.peak_gflops = db->hardware.peak_gflops_f32 > 0 ? db->hardware.peak_gflops_f32 : s.threads * measured_peak_gflops();
   s.queue = engine.jit_queue();
   s.memory = engine.memory_stats();
   s.notes = engine.notes();
@@ -27,7 +27,18 @@ EngineSnapshot engine_snapshot(int id, const Engine& engine) {
 
 void Registry::tidy() {
   std::erase_if(engines_, [](const WatchedEngine& e) { return e.engine.expired(); });
-  std::erase_if(programs_, [](const WatchedProgram& p) { return p.program.expired(); });
+  std::erase_if(programs_, [this](const WatchedProgram& p) {
+    if (!p.program.expired()) return false;
+    names_.erase(p.name);
+    return true;
+  });
+}
+
+std::string Registry::unique(const std::string& name) {
+  std::string found = name.empty() ? "program" : name;
+  const std::string first = found;
+  for (int k = 2; !names_.insert(found).second; ++k) found = first + "#" + std::to_string(k);
+  return found;
 }
 
 void Registry::add(const std::shared_ptr<Engine>& engine) {
@@ -38,14 +49,10 @@ void Registry::add(const std::shared_ptr<Engine>& engine) {
   engines_.push_back({++last_engine_, engine, {}});
 }
 
-void Registry::add(const std::shared_ptr<Executable>& program, std::string name) {
+void Registry::add(const std::shared_ptr<Executable>& program, const std::string& name) {
   add(program->engine().shared_from_this());
   std::lock_guard lock(mutex_);
-  auto taken = [&](const std::string& n) { return std::any_of(programs_.begin(), programs_.end(), [&](const WatchedProgram& p) { return p.name == n; }); };
-  if (name.empty()) name = "program";
-  std::string unique = name;
-  for (int k = 2; taken(unique); ++k) unique = name + "#" + std::to_string(k);
-  programs_.push_back({++last_program_, unique, program, Rates(Rates::Clock::now()), {}});
+  programs_.push_back({++last_program_, unique(name), program, Rates(Rates::Clock::now()), {}});
 }
 
 std::shared_ptr<Executable> Registry::find(uint64_t id) {
@@ -107,7 +114,16 @@ Snapshot Registry::take() {
         else if (!w.low_since) w.low_since = s.time;
         p.low_since = w.low_since;
       }
+  last_ = std::make_shared<const Snapshot>(s);
   return s;
+}
+
+std::shared_ptr<const Snapshot> Registry::recent(std::chrono::milliseconds age) {
+  {
+    std::lock_guard lock(mutex_);
+    if (last_ && std::chrono::system_clock::now() - last_->time <= age) return last_;
+  }
+  return std::make_shared<const Snapshot>(take());
 }
 
 }  // namespace msvm::observe

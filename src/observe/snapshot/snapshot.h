@@ -17,7 +17,7 @@ struct EngineSnapshot {
   std::string device;          // "CPU(0)"
   std::string isa;
   int threads = 0;
-  double peak_gflops = 0;      // f32, of the capability database; 0: not known
+  double peak_gflops = 0;      // f32, of the capability database, else measured on one core, times threads
   jit::QueueView queue;
   MemoryStats memory;
   std::string memory_hint;     // empty: it doesn't grow

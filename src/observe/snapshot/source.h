@@ -12,7 +12,7 @@
 namespace msvm::observe {
 
 /// What a monitor serves. Thread-safe; each call makes its answer anew, from engine snapshots. No call stops a run.
-/// The JSON of each is described in docs/monitor.md.
+/// The JSON of each is described in docs/state.md.
 class Source {
  public:
   virtual ~Source() = default;

@@ -1,4 +1,4 @@
-// A snapshot as the JSON of /api/v1/state; docs/monitor.md describes it. Private to the room.
+// A snapshot as the JSON of /api/v1/state; docs/state.md describes it. Private to the room.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

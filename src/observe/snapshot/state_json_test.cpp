@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "msvm/base/file.h"
 #include "observe/snapshot/testing.h"
 
 namespace msvm::observe {
@@ -77,6 +79,28 @@ TEST(StateJson, NothingRunsAndNamesThatAreNoText) {
   EXPECT_TRUE(j["queues"][0]["running"].is_null());
   EXPECT_TRUE(j["programs"][0]["rates"]["peak_share"].is_null());
   EXPECT_EQ(j["programs"][0]["name"], "\xEF\xBF\xBD\xEF\xBF\xBD name");
+}
+
+// Keys of objects that the room makes; names of owners, outcomes and the like are values.
+void keys_of(const Json& j, std::set<std::string>& keys) {
+  static const std::set<std::string> kMaps = {"by_owner", "outcomes", "phases", "boundaries", "failed_by_reason", "latency"};
+  if (j.is_array())
+    for (const Json& e : j) keys_of(e, keys);
+  if (!j.is_object()) return;
+  for (const auto& [key, value] : j.items()) {
+    keys.insert(key);
+    if (!kMaps.contains(key)) keys_of(value, keys);
+    else if (!value.empty()) keys_of(*value.begin(), keys);
+  }
+}
+
+TEST(StateJson, ThePageNamesEveryField) {
+  auto page = read_text_file(std::string(MSVM_SOURCE_DIR) + "/docs/state.md");
+  ASSERT_TRUE(page.ok());
+  std::set<std::string> keys;
+  keys_of(parsed(testing::full_snapshot()), keys);
+  EXPECT_GT(keys.size(), 90u);
+  for (const std::string& key : keys) EXPECT_NE(page->find("`" + key + "`"), std::string::npos) << key;
 }
 
 }  // namespace
