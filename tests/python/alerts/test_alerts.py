@@ -1,11 +1,13 @@
 """ms.vm's alerts on programs that run: from the rule to the mail, in files, at the end of a process and after a fork."""
 
 import gc
+import json
 import os
 import subprocess
 import sys
 import textwrap
 import time
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -75,8 +77,35 @@ def test_misses_by_reason_of_a_real_program(tmp_path):
         ms.vm.wait_compiled(p, timeout=60)
         run_until(p, lambda: server.bodies)
         found = server.wait(1)[0]["alerts"][0]
+    assert found["last_shapes"] and all("add @main" in s and "N=" in s and s.endswith("runs") for s in found["last_shapes"])
     assert found["programs"] == ["add"] and found["value"] < 1
     assert all(m["where"].startswith("add @main") and m["count"] > 0 and m["reason"] for m in found["misses"])
+
+
+def test_latencies(tmp_path):
+    p = assembled(tmp_path, ADD, jit_level=0)
+    for _ in range(50):
+        run(p)
+    a = ms.vm.add_alert("p50_ms > 1e6 or p99_ms > 1e6 or p999_ms > 1e6", f=p, window=60)
+    time.sleep(0.2)
+    assert set(a.values.values()) == {None}, "runs from before don't count"
+    run_until(p, lambda: a.value is not None)
+    ordered = list(a.values.values())
+    assert 0 < ordered[0] <= ordered[1] <= ordered[2] < 1e4
+
+
+def test_the_monitor_shows_alerts(tmp_path):
+    p = assembled(tmp_path, ADD, jit_level=0, name="shown")
+    with ms.vm.start_monitor("127.0.0.1:0") as monitor, hook_server() as server:
+        a = ms.vm.add_alert("runs > 5", webhook=server.url, f=p, message="check camera")
+        run_until(p, lambda: a.state == "firing")
+        assert server.wait(1)[0]["alerts"][0]["monitor"] == monitor.url
+        with urllib.request.urlopen(monitor.url + "/api/v1/state") as answer:
+            (shown,) = json.load(answer)["alerts"]
+        assert (shown["rule"], shown["state"], shown["message"]) == ("runs > 5", "firing", "check camera") and shown["value"] > 5
+        a.remove()
+        with urllib.request.urlopen(monitor.url + "/api/v1/state") as answer:
+            assert json.load(answer)["alerts"] == []
 
 
 def test_adding_and_removing():

@@ -287,8 +287,8 @@ def test_hooks_are_called_once_and_may_fail(watched, caplog):
 
 def test_the_monitor_is_told_what_changed(watched, monkeypatch):
     told = []
-    monkeypatch.setattr(_core, "set_alerts", lambda text: told.append(json.loads(text)), raising=False)
-    monkeypatch.setattr(_core, "monitor_url", lambda: "http://127.0.0.1:9464/", raising=False)
+    monkeypatch.setattr(_core, "set_alerts", lambda text: told.append(json.loads(text)))
+    monkeypatch.setattr(_core, "monitor_url", lambda: "http://127.0.0.1:9464/")
     a = watched.watch("misses > 0", message="m")
     watched.look()
     watched.look()

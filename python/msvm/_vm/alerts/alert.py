@@ -37,6 +37,8 @@ class Alert:
     ) -> None:
         self.rule = rule.text if rule.seconds is not None or not seconds else f"{rule.text} for {seconds:g} s"
         """As it was given, with its time."""
+        self.given = rule.text
+        """As it was given."""
         self.message = message
         self.window = window
         """Seconds that values are of."""

@@ -61,6 +61,9 @@ def _memory(name: str) -> Value:
     return lambda w: float(w.after.memory[name])
 
 
+LATENCIES = frozenset(("p50_ms", "p99_ms", "p999_ms"))
+"""Those that need ``Counted.latency``."""
+
 METRICS: dict[str, Metric] = {
     m.name: m
     for m in (
@@ -72,6 +75,9 @@ METRICS: dict[str, Metric] = {
         Metric("runs_per_s", PER_SECOND, "the same for each second; 0 when what ran before has stopped", _runs_per_second),
         Metric("failed_runs", COUNT, "runs that ended with an error", _of_programs(lambda w: w.counter("failed_runs"))),
         Metric("mean_ms", MILLISECONDS, "time in regions for each run", _if_run(_mean_ms)),
+        Metric("p50_ms", MILLISECONDS, "that half of the runs didn't exceed, to 3 %", lambda w: w.percentile(0.5)),
+        Metric("p99_ms", MILLISECONDS, "that 99 % of the runs didn't exceed", lambda w: w.percentile(0.99)),
+        Metric("p999_ms", MILLISECONDS, "that 99.9 % of the runs didn't exceed", lambda w: w.percentile(0.999)),
         Metric("compile_ms", MILLISECONDS, "time for each compilation that ended", _compile_ms),
         Metric("compiled", COUNT, "compilations that succeeded", _of_programs(lambda w: w.view("compiled"))),
         Metric("failed_compiles", COUNT, "compilations that failed", _of_programs(lambda w: w.view("failed"))),

@@ -22,6 +22,8 @@ class Counted:
     counters: dict[str, int]
     name: str = ""
     engine: int = 0
+    latency: _core.Latencies | None = None
+    """Of runs; None: nobody asks."""
 
 
 _numbers: weakref.WeakKeyDictionary[_core.Executable, int] = weakref.WeakKeyDictionary()
@@ -78,20 +80,28 @@ class Window:
         """The records that are new."""
         return [s for before, after in self.programs for s in after.view["slow_path"] if s["seconds"] > before.view["seconds"]]
 
+    def percentile(self, p: float) -> float | None:
+        """Milliseconds that a share ``p`` of the runs didn't exceed; None without runs."""
+        all_ = _core.Latencies()
+        for before, after in self.programs:
+            if after.latency is not None:
+                all_.add(after.latency if before.latency is None else after.latency.since(before.latency))
+        return 1e3 * all_.percentile(p) if all_.count() > 0 else None
+
     def queued(self) -> int:
         """At its end, over the engines of these programs."""
         return sum(self.after.queued[engine] for engine in {after.engine for _, after in self.programs})
 
 
-def take(executables: Iterable[_core.Executable], now: float) -> Sample:
-    """A sample of these programs, and of the process's memory."""
+def take(executables: Iterable[_core.Executable], now: float, latency: bool) -> Sample:
+    """A sample of these programs, and of the process's memory. ``latency``: whether that of runs is asked for."""
     programs: dict[int, Counted] = {}
     queued: dict[int, int] = {}
     for e in executables:
         queue = e.jit_queue()
         view = e.jit_view()
         name = view["program"] or e.options()["name"] or "program"
-        programs[number(e)] = Counted(view, e.counters(), name, queue["engine"])
+        programs[number(e)] = Counted(view, e.counters(), name, queue["engine"], e.latency() if latency else None)
         queued[queue["engine"]] = queue["queued"] + queue["work"] + (queue["running"] is not None)
     return Sample(now, programs, queued, _core.memory_stats())
 

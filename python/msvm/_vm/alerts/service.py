@@ -127,7 +127,7 @@ def remove(alert: Alert | str) -> None:
     if isinstance(alert, Alert):
         w.remove(alert)
         return
-    of_rule = [a for a in w.alerts() if alert in (a.rule, a._rule.text)]
+    of_rule = [a for a in w.alerts() if alert in (a.rule, a.given)]
     if not of_rule:
         rules = ", ".join(repr(a.rule) for a in w.alerts())
         raise InputError(f"remove_alert: there is no alert {alert!r}; there are {rules or 'none'}")

@@ -12,6 +12,7 @@ from typing import Any
 from ... import _core, _registry
 from .alert import Alert
 from .destination import Destination
+from .metrics import LATENCIES
 from .notice import Notice
 from .outbox import Outbox
 from .samples import History, take
@@ -20,7 +21,7 @@ logger = logging.getLogger("msvm")
 PERIOD = 1.0  # s
 
 on_fire: list[Callable[[Alert], Any]] = []
-"""Called with each alert that fires, on the watcher's thread, before anybody is told. What they raise is logged."""
+"""For parts of the package: called with each alert that fires, on the watcher's thread, before anybody is told. Errors are logged."""
 
 
 class Watcher:
@@ -99,7 +100,8 @@ class Watcher:
             alerts, now = self.alerts(), self._clock()
             found = {id(e): e for a in alerts for e in a.executables()}
             found |= {id(e): e for e in _registry.executables()}
-            sample = take(found.values(), now)
+            latency = any(LATENCIES.intersection(a.values) for a in alerts)
+            sample = take(found.values(), now, latency)
             self._history.add(sample, max((a.window for a in alerts), default=0.0))
             names = [(n, counted.name) for n, counted in sample.programs.items()]
             elapsed = 0.0 if self._last is None else now - self._last
@@ -108,7 +110,7 @@ class Watcher:
             batch: list[tuple[Destination, Notice]] = []
             for a in alerts:
                 window = self._history.window(a.window, a.numbers(names))
-                notice = a.step(window, elapsed, self._wall(), monitor_url())
+                notice = a.step(window, elapsed, self._wall(), _core.monitor_url() or None)
                 if notice is not None:
                     self._log(notice)
                     batch += [(d, notice) for d in a.destinations]
@@ -134,14 +136,7 @@ class Watcher:
 
     def _tell_monitor(self, alerts: list[Alert]) -> None:
         """What the page and /api/v1/state show under "alerts"."""
-        tell = getattr(_core, "set_alerts", None)
         told = json.dumps([a.as_json() for a in alerts])
-        if tell is not None and told != self._told_monitor:
-            tell(told)
+        if told != self._told_monitor:
+            _core.set_alerts(told)
             self._told_monitor = told
-
-
-def monitor_url() -> str | None:
-    """Of the monitor that this process serves, if it does."""
-    get = getattr(_core, "monitor_url", None)
-    return (get() or None) if get is not None else None
