@@ -15,6 +15,7 @@ packages=(
   libfmt-dev libprotozero-dev nlohmann-json3-dev libcli11-dev libzip-dev libxxhash-dev libsodium-dev libboost1.81-dev libssl-dev pkg-config libgtest-dev libgmock-dev
   llvm-19-dev zlib1g-dev libzstd-dev libzydis-dev
   python3 python3-venv python3-dev
+  openssl
   fonts-dejavu-core
   prometheus  # its promtool checks what /metrics says; the tests scrape with it
   chromium-headless-shell
