@@ -35,8 +35,7 @@ class Calls(Base):
                 kwargs.update(self.state.content(more))
             else:
                 kwargs[k.arg] = self.eval(k.value)
-        with self.located(node):
-            return self.call(function, args, kwargs)
+        return self.at(node, self.call, function, args, kwargs)
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if isinstance(function, Closure):

@@ -85,12 +85,12 @@ class BoundMethod:
 
 class Expressions(Base):
     def eval(self, node: Any) -> Any:
-        handler = getattr(self, f"ev_{type(node).__name__}", None)
+        handler = self.handlers.get(type(node))
         if handler is None:
             from .interpret import not_supported
 
             self.unsupported(not_supported(node, "an expression"))
-        return handler(node)
+        return handler(self, node)
 
     # --- names ------------------------------------------------------------------------------------------------------------
 
@@ -101,14 +101,14 @@ class Expressions(Base):
         return self.load_name(node.id)
 
     def load_name(self, name: str) -> Any:
-        frame = self.frame
+        frame = self.frames[-1]
         v = self.state.frames[frame.number].get(name, frame)
         if v is not frame:
-            return self.bound(name, v)
+            return self.bound(name, v) if isinstance(v, Unbound) else v
         if name in frame.local_names:
             if self.open_loops and PEEL not in self.loop_tables[self.open_loops[-1]]:  # perhaps it has a value from the first turn on
                 self.loop_tables[self.open_loops[-1]][PEEL] = Variant()
-                raise Restart
+                raise Restart(self.open_loops[-1])
             raise UnboundLocalError(f"{name} has no value yet")
         outer = frame.outer
         while outer is not None:
@@ -124,7 +124,13 @@ class Expressions(Base):
             except ValueError:
                 raise NameError(f"{name} has no value yet in the enclosing scope") from None
         if name in frame.globals:
-            return self.captures.take(frame.globals[name], ("global", frame.globals, name), name)
+            v = frame.globals[name]
+            if (id(frame.globals), name) in self.constants:
+                return v
+            taken = self.captures.take(v, ("global", frame.globals, name), name)
+            if taken is v and isinstance(v, (types.ModuleType, types.FunctionType, type)):
+                self.constants.add((id(frame.globals), name))
+            return taken
         if hasattr(builtins, name):
             return getattr(builtins, name)
         raise NameError(f"name '{name}' is not defined")
@@ -137,7 +143,7 @@ class Expressions(Base):
         return v
 
     def store_name(self, name: str, v: Any) -> None:
-        self.state.frames[self.frame.number][name] = v
+        self.state.frames[self.frames[-1].number][name] = v
 
     def ev_NamedExpr(self, node: ast.NamedExpr) -> Any:
         v = self.eval(node.value)
@@ -150,6 +156,8 @@ class Expressions(Base):
         return self.attribute(self.eval(node.value), node.attr)
 
     def attribute(self, owner: Any, name: str) -> Any:
+        if type(owner) is types.ModuleType and trusted(owner.__name__):
+            return getattr(owner, name)
         if isinstance(owner, (Ref, list, dict, set, str, Text)):
             return BoundMethod(owner, name)
         if isinstance(owner, Symbolic):
@@ -163,7 +171,7 @@ class Expressions(Base):
             raise AttributeError(f"'function' object has no attribute '{name}'")
         if isinstance(owner, types.ModuleType):
             v = getattr(owner, name)
-            if trusted(owner.__name__) or isinstance(v, types.ModuleType):
+            if isinstance(v, types.ModuleType):
                 return v
             return self.captures.take(v, ("attr", owner, name), name)
         if isinstance(owner, type) and trusted(owner.__module__):

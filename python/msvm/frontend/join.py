@@ -1,12 +1,13 @@
 """Where paths meet: equal values stay, others become PHIs; and loop headers, whose PHIs are found by trying.
 
-A loop is made under the assumption that nothing changes from turn to turn. What does is noted, and the whole function is made again:
+A loop is made under the assumption that nothing changes from turn to turn. What does is noted, and the loop is made again (``attempts``):
 each time with more variables as PHIs, or more axes with a size of their own, until a turn ends as it began.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,11 @@ Key = tuple[Any, ...]
 
 
 class Restart(Exception):
-    """Something was learnt: the function is made again."""
+    """Something was learnt: the function is made again; if it was of a loop that is being tried, that loop."""
+
+    def __init__(self, loop: Key | None = None) -> None:
+        super().__init__()
+        self.loop = loop
 
 
 class Dead(Exception):
@@ -91,9 +96,19 @@ def join(paths: Sequence[Path]) -> State:
     merge = _Merge(paths, block, state)
     missing = Unbound("it gets a value on one way only")
     for number in _common([p.state.frames for p in paths]):
-        frames = [p.state.frames[number] for p in paths]
-        names = dict.fromkeys(name for f in frames for name in f)
-        state.frames[number] = {name: merge.value([f.get(name, missing) for f in frames]) for name in names}
+        first, *rest = frames = [p.state.frames[number] for p in paths]
+        names = dict(first)
+        for f in rest:
+            if f.keys() != first.keys():
+                names = {**names, **f}
+        for name in names:
+            v = first.get(name, missing)
+            for f in rest:
+                if f.get(name, missing) is not v:
+                    v = merge.value([f.get(name, missing) for f in frames])
+                    break
+            names[name] = v
+        state.frames[number] = names
     for number in _common([p.state.heap for p in paths]):
         state.heap[number] = merge.content([p.state.heap[number] for p in paths])
     for p in paths:
@@ -151,7 +166,10 @@ class _Merge:
 
     def value(self, values: list[Any]) -> Any:
         first = values[0]
-        if all(same(first, v) for v in values[1:]):
+        for v in values:
+            if v is not first and not same(first, v):
+                break
+        else:
             return first
         key = tuple(map(id, values))
         if key not in self.memo:
@@ -198,7 +216,7 @@ class _Merge:
             return content
         ref = self.state.new(content)
         for r in (*values, ref):
-            r.frozen = True
+            current().freeze(r)
         return ref
 
     def content(self, values: list[Any]) -> Any:
@@ -206,6 +224,8 @@ class _Merge:
         first = values[0]
         if isinstance(first, Unbound):
             return first
+        if type(first) is list and all(type(v) is list and len(v) == len(first) and all(map(is_, v, first)) for v in values):
+            return first.copy()
         if type(first) is list and all(type(v) is list and len(v) == len(first) for v in values):
             return [self.value(list(column)) for column in zip(*values, strict=True)]
         if all(isinstance(v, SymList) or (type(v) is list and all(map(is_tensor, v))) for v in values):
@@ -361,7 +381,8 @@ class Header:
             else type(content)(self._opened((*key, k), x) for k, x in enumerate(content))
         )
         ref = self.opened.new(new)
-        ref.frozen = v.frozen = True
+        current().freeze(ref)
+        current().freeze(v)
         self.refs[key] = ref
         return ref
 
@@ -417,14 +438,19 @@ class Header:
         return SymFloat(self.opened_groups[key]) if kind == "float" else self.opened_groups[key]
 
     def close(self, path: Path) -> str | None:
-        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the function is made again."""
+        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the loop is made again."""
         core = current().core
         core.set_block(path.block)
         problem: str | None = None
         self.end = path.state
         for number, names in self.start.frames.items():
+            ends = path.state.frames.get(number, {})
             for name, v in names.items():
-                found = path.state.frames.get(number, {}).get(name, Unbound("it loses its value in the loop"))
+                found = ends.get(name)
+                if found is v and type(v) not in (tuple, Ref) and (number, name) not in self.variants:
+                    continue
+                if name not in ends:
+                    found = Unbound("it loses its value in the loop")
                 problem = problem or self._closed((number, name), name, v, found)
         for number, content in self.start.heap.items():
             problem = problem or self._closed_content(number, content, path.state.heap.get(number))
@@ -520,7 +546,7 @@ class Header:
             self.variants[key] = Variant()
             self.changed = True
             return None
-        end.frozen = True
+        current().freeze(end)
         if isinstance(first, dict):
             if list(first) != list(last):
                 return f"{name} is a dict with other keys after a turn of the loop"

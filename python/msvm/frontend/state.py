@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 
@@ -34,10 +33,11 @@ class State:
 
     __slots__ = ("frames", "heap", "numbers")
 
-    def __init__(self, numbers: Any = None) -> None:
+    def __init__(self, numbers: list[int] | None = None) -> None:
         self.frames: dict[int, dict[str, Any]] = {}
         self.heap: dict[int, Any] = {}
-        self.numbers = numbers or itertools.count()
+        self.numbers = [0] if numbers is None else numbers
+        """How many containers there were, one count for all ways."""
 
     def clone(self) -> State:
         other = State(self.numbers)
@@ -47,7 +47,8 @@ class State:
 
     def new(self, content: Any) -> Ref:
         """A container of the function with this content (taken over)."""
-        ref = Ref(next(self.numbers), type(content))
+        ref = Ref(self.numbers[0], type(content))
+        self.numbers[0] += 1
         self.heap[ref.number] = content
         return ref
 

@@ -210,7 +210,7 @@ class SymInt(Symbolic):
 
 def integer(dim: Any) -> Any:
     """A plain int if it is known, else a SymInt."""
-    return dim if isinstance(dim, int) else SymInt(dim)
+    return dim if type(dim) is int else SymInt(dim)
 
 
 class CapturedInt(int):
@@ -251,6 +251,11 @@ class CapturedInt(int):
 
 def dim_of(v: Any) -> Any:
     """What the builder takes as a size: an int or a Dim."""
+    t = type(v)
+    if t is int:
+        return v
+    if t is SymInt:
+        return v.dim
     if isinstance(v, CapturedInt):
         return current().core.captured(v.name, int(v))
     if isinstance(v, SymInt):
@@ -269,7 +274,7 @@ def dims_of(values: Any) -> tuple[Any, ...]:
 
 
 def _is_int(v: Any) -> bool:
-    return isinstance(v, (int, SymInt, np.integer))
+    return type(v) in (int, SymInt) or isinstance(v, (int, SymInt, np.integer))
 
 
 def _calc(op: str, a: Any, b: Any) -> Any:
@@ -509,12 +514,12 @@ class SymTensor(Symbolic):
 
     @property
     def dtype(self) -> _core.DType:
-        return self._known_type()[0]  # type: ignore[no-any-return]
+        return (self._type or self._known_type())[0]  # type: ignore[no-any-return]
 
     @property
     def shape(self) -> tuple[Any, ...]:
         """Sizes: ints where they are known, else SymInts."""
-        shape = self._known_type()[1]
+        shape = (self._type or self._known_type())[1]
         if shape is None:
             raise UnsupportedError(
                 "the rank of this tensor isn't known before the program runs: branches or loop turns give it different ranks"
