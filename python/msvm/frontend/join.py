@@ -14,7 +14,7 @@ import numpy as np
 
 from .build import current
 from .lists import SymList, common_shape, known_shape, list_of
-from .state import Path, Ref, State, Unbound
+from .state import Path, Ref, State, Unbound, is_tuple, tuple_like
 from .values import SymBool, SymFloat, SymInt, SymTensor, as_float, as_tensor, dim_of, integer
 
 Key = tuple[Any, ...]
@@ -58,6 +58,8 @@ def describe(v: Any) -> str:
         return "None"
     if isinstance(v, Ref):
         return f"a {v.kind.__name__}"
+    if is_tuple(v) and type(v) is not tuple:
+        return f"a {type(v).__name__}"
     if isinstance(v, tuple):
         return f"a tuple of {len(v)}"
     kind = kind_of(v)
@@ -127,7 +129,7 @@ def tensors_of(state: State) -> Iterator[SymTensor]:
         stack.extend(content.values() if isinstance(content, dict) else content if isinstance(content, list) else ())
     while stack:
         v = stack.pop()
-        if type(v) is tuple:
+        if is_tuple(v):
             stack.extend(v)
         elif isinstance(v, SymTensor):
             yield v
@@ -205,8 +207,8 @@ class _Merge:
             return SymBool(phi)
         if kind == "float":
             return SymFloat(self._tensors(self._converted(values, lambda v: as_float(v).tensor)))
-        if kind == "tuple" and len({len(v) for v in values}) == 1:
-            return tuple(self.value(list(column)) for column in zip(*values, strict=True))
+        if is_tuple(values[0]) and len({(type(v), len(v)) for v in values}) == 1:
+            return tuple_like(values[0], [self.value(list(column)) for column in zip(*values, strict=True)])
         return Unbound(f"it is a different {kind} on each of the ways that meet here")
 
     def _refs(self, values: list[Ref]) -> Any:
@@ -397,8 +399,8 @@ class Header:
         return SymList(phi, first.dtype, variant.shape)
 
     def _opened(self, key: Key, v: Any) -> Any:
-        if type(v) is tuple:
-            return tuple(self._opened((*key, k), x) for k, x in enumerate(v))
+        if is_tuple(v):
+            return tuple_like(v, [self._opened((*key, k), x) for k, x in enumerate(v)])
         variant = self.variants.get(key)
         if variant is None:
             return v
@@ -447,7 +449,7 @@ class Header:
             ends = path.state.frames.get(number, {})
             for name, v in names.items():
                 found = ends.get(name)
-                if found is v and type(v) not in (tuple, Ref) and (number, name) not in self.variants:
+                if found is v and not is_tuple(v) and type(v) is not Ref and (number, name) not in self.variants:
                     continue
                 if name not in ends:
                     found = Unbound("it loses its value in the loop")
@@ -501,7 +503,7 @@ class Header:
             return None
         if isinstance(begin, Ref) and isinstance(end, Ref):
             return self._closed_ref(key, name, begin, end)
-        if type(begin) is tuple and type(end) is tuple and len(begin) == len(end):
+        if is_tuple(begin) and type(begin) is type(end) and len(begin) == len(end):
             return next((p for k in range(len(begin)) if (p := self._closed((*key, k), name, begin[k], end[k]))), None)
         if isinstance(end, Unbound):
             return f"{name} has no single value at the end of a turn: {end.why}"

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+
+def is_tuple(v: Any) -> bool:
+    """A tuple, or one with names."""
+    t = type(v)
+    return t is tuple or (issubclass(t, tuple) and hasattr(t, "_make"))
+
+
+def tuple_like(v: Any, items: Iterable[Any]) -> Any:
+    """A tuple of the same class."""
+    return tuple(items) if type(v) is tuple else type(v)._make(items)
 
 
 class Unbound:
@@ -61,8 +73,8 @@ class State:
         if isinstance(v, Ref):
             v = self.heap[v.number]
         t = type(v)
-        if t is tuple:
-            new = tuple(self.plain(x) for x in v)
+        if is_tuple(v):
+            new = tuple_like(v, (self.plain(x) for x in v))
             return v if all(a is b for a, b in zip(new, v, strict=True)) else new
         if t is list:
             return [self.plain(x) for x in v]
@@ -78,7 +90,7 @@ class State:
         def replaced(v: Any) -> Any:
             if v is old:
                 return new
-            return tuple(replaced(x) for x in v) if type(v) is tuple else v
+            return tuple_like(v, map(replaced, v)) if is_tuple(v) else v
 
         for names in self.frames.values():
             for k, v in names.items():
