@@ -671,8 +671,11 @@ class Expressions(Base):
 
 def another(result: Any, given: list[Any]) -> Any:
     """A result that is an argument as it stands is another tensor for Python: updates in place of one don't reach the other."""
-    if isinstance(result, SymTensor) and any(result is v for v in given):
-        return SymTensor(result.reg)
+    if type(result) is SymTensor:
+        for v in given:
+            if result is v:
+                return SymTensor(result.reg)
+        return result
     return tuple_like(result, [another(v, given) for v in result]) if is_tuple(result) else result
 
 

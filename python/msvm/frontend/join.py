@@ -14,7 +14,7 @@ import numpy as np
 
 from .build import current
 from .lists import SymList, common_shape, known_shape, list_of
-from .state import Path, Ref, State, Unbound, is_tuple, tuple_like
+from .state import LEAVES, Path, Ref, State, Unbound, is_tuple, tuple_like
 from .values import SymBool, SymFloat, SymInt, SymTensor, as_float, as_tensor, dim_of, integer
 
 Key = tuple[Any, ...]
@@ -122,6 +122,15 @@ def join(paths: Sequence[Path]) -> State:
     return state
 
 
+def _same_items(a: Any, b: Any) -> bool:
+    """Whether two lists, or dicts, hold the very same things."""
+    if type(a) is not type(b) or len(a) != len(b):
+        return False
+    if type(a) is list:
+        return all(map(is_, a, b))
+    return list(a) == list(b) and all(map(is_, a.values(), b.values()))
+
+
 def tensors_of(state: State) -> Iterator[SymTensor]:
     """All that variables and containers hold."""
     stack = [v for names in state.frames.values() for v in names.values()]
@@ -129,18 +138,20 @@ def tensors_of(state: State) -> Iterator[SymTensor]:
         stack.extend(content.values() if isinstance(content, dict) else content if isinstance(content, list) else ())
     while stack:
         v = stack.pop()
-        if is_tuple(v):
-            stack.extend(v)
-        elif isinstance(v, SymTensor):
+        if type(v) is SymTensor:
             yield v
+        elif type(v) not in LEAVES and is_tuple(v):
+            stack.extend(v)
 
 
 def find_shared(state: State, sources: dict[int, set[int]]) -> None:
     """Marks the tensors of which an update in place would have to reach others. ``sources``: of each new PHI, what it may be."""
     owners: dict[int, set[int]] = {}
-    for t in tensors_of(state):
-        for reg in sources.get(t.reg, (t.reg,)):
-            owners.setdefault(reg, set()).add(t.reg)
+    held = {t.reg for t in tensors_of(state)}
+    for phi, regs in sources.items():
+        if phi in held:
+            for reg in regs:
+                owners.setdefault(reg, {reg} if reg in held and reg not in sources else set()).add(phi)
     shared = current().shared
     for regs in owners.values():
         if len(regs) > 1:
@@ -226,8 +237,12 @@ class _Merge:
         first = values[0]
         if isinstance(first, Unbound):
             return first
-        if type(first) is list and all(type(v) is list and len(v) == len(first) and all(map(is_, v, first)) for v in values):
-            return first.copy()
+        if type(first) in (list, dict):
+            for v in values:
+                if v is not first and not _same_items(first, v):
+                    break
+            else:
+                return first.copy()
         if type(first) is list and all(type(v) is list and len(v) == len(first) for v in values):
             return [self.value(list(column)) for column in zip(*values, strict=True)]
         if all(isinstance(v, SymList) or (type(v) is list and all(map(is_tensor, v))) for v in values):
@@ -399,6 +414,8 @@ class Header:
         return SymList(phi, first.dtype, variant.shape)
 
     def _opened(self, key: Key, v: Any) -> Any:
+        if type(v) in LEAVES and key not in self.variants:
+            return v
         if is_tuple(v):
             return tuple_like(v, [self._opened((*key, k), x) for k, x in enumerate(v)])
         variant = self.variants.get(key)
@@ -449,7 +466,7 @@ class Header:
             ends = path.state.frames.get(number, {})
             for name, v in names.items():
                 found = ends.get(name)
-                if found is v and not is_tuple(v) and type(v) is not Ref and (number, name) not in self.variants:
+                if found is v and type(v) in LEAVES and (number, name) not in self.variants:
                     continue
                 if name not in ends:
                     found = Unbound("it loses its value in the loop")

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from .values import SymBool, SymFloat, SymInt, SymTensor
+
+
+LEAVES = frozenset({SymTensor, SymInt, SymFloat, SymBool, int, float, bool, str, type(None)})
+"""Types of values that hold no others."""
+
 
 def is_tuple(v: Any) -> bool:
     """A tuple, or one with names."""
@@ -70,9 +76,12 @@ class State:
 
     def plain(self, v: Any) -> Any:
         """A copy with Python's containers all the way down, for callees outside the function."""
-        if isinstance(v, Ref):
-            v = self.heap[v.number]
         t = type(v)
+        if t in LEAVES:
+            return v
+        if t is Ref:
+            v = self.heap[v.number]
+            t = type(v)
         if is_tuple(v):
             new = tuple_like(v, (self.plain(x) for x in v))
             return v if all(a is b for a, b in zip(new, v, strict=True)) else new
@@ -90,6 +99,8 @@ class State:
         def replaced(v: Any) -> Any:
             if v is old:
                 return new
+            if type(v) in LEAVES:
+                return v
             return tuple_like(v, map(replaced, v)) if is_tuple(v) else v
 
         for names in self.frames.values():

@@ -595,9 +595,9 @@ def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
     elif isinstance(v, (bool, np.bool_)):
         t = constant(np.asarray(v), None) if dtype is None else constant(_array(v, dtype), dtype)
     elif isinstance(v, float):
-        t = constant(_array(v, dtype or F32), dtype or F32)
+        t = _number(v, v.hex(), dtype or F32)
     elif isinstance(v, int):
-        t = constant(_array(v, dtype or I64), dtype or I64)
+        t = _number(v, v, dtype or I64)
     elif isinstance(v, (list, tuple)):
         t = _nested(v, dtype)
     elif isinstance(v, (np.ndarray, np.generic)):
@@ -612,6 +612,15 @@ def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
     if dtype is not None and t.dtype is not dtype:
         t = emit("Cast", [t], to=dtype)
     return t
+
+
+def _number(v: Any, key: Any, dtype: _core.DType) -> SymTensor:
+    """A constant; the key tells 0.0 from -0.0, and an int from a float."""
+    constants = current().constants
+    found = constants.get((dtype.code, key))
+    if found is None:
+        found = constants[dtype.code, key] = (constant(_array(v, dtype), dtype), v)
+    return SymTensor(found[0].reg)
 
 
 def _array(v: Any, dtype: _core.DType) -> np.ndarray[Any, Any]:

@@ -132,6 +132,13 @@ def tensor(v: Any, dtype: _core.DType) -> SymTensor:
 
 def promoted(*values: Any) -> list[SymTensor]:
     """The values as tensors of one dtype."""
+    if type(values[0]) is SymTensor:
+        dtype = values[0].dtype
+        for v in values:
+            if type(v) is not SymTensor or v.dtype is not dtype:
+                break
+        else:
+            return list(values)
     dtype = result_dtype(*values)
     return [tensor(v, dtype) for v in values]
 

@@ -478,7 +478,11 @@ void FunctionBuilder::rollback(const Mark& mark) {
   f.outputs.resize(mark.outputs);
   f.debug.resize(mark.debug_entries);
   f.blocks.resize(mark.instrs.size());
-  for (size_t b = 0; b < f.blocks.size(); ++b) f.blocks[b].instrs.resize(mark.instrs[b]);
+  auto fresh_phi = [&](const Instr& i) { return instr_info(i.op).has(kPhi) && static_cast<size_t>(i.defs[0]) >= mark.regs; };
+  for (size_t b = 0; b < f.blocks.size(); ++b) {
+    std::erase_if(f.blocks[b].instrs, fresh_phi);  // they stand before the others
+    f.blocks[b].instrs.resize(mark.instrs[b]);
+  }
   entry_constants_.resize(mark.entry_constants);
   std::erase_if(constant_regs_, [&](const auto& c) { return static_cast<size_t>(c.second) >= mark.regs; });
   std::erase_if(phi_block_, [&](const auto& p) { return static_cast<size_t>(p.first) >= mark.regs; });
