@@ -93,7 +93,7 @@ class _Step(Cell):
 
     def nothing(self, x: Any) -> Tensor:
         """The state before the first step."""
-        return ops.zeros((*x.shape[:-1], self.hidden_size), x.dtype)
+        return ops.zeros((*x.shape[:-1], self.hidden_size), dtype=self.weight_ih.dtype)
 
     def halves(self, x: Any, h: Any) -> tuple[Tensor, Tensor]:
         """What input and state give to the gates, [..., gates * hidden] each."""
