@@ -111,6 +111,30 @@ def test_a_long_kernel_stops():
     np.testing.assert_array_equal(f.run([x[:2], x[:, :3]])[0], np.full((2, 3), n, np.float32))
 
 
+WORK = {
+    "sort": lambda x: msvm.ops.sort(x),
+    "topk": lambda x: msvm.ops.topk(x, len(x) // 2),
+    "unique": lambda x: msvm.ops.unique(x),
+    "logcumsumexp": lambda x: msvm.ops.logcumsumexp(x, 0),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work_in_one_piece_stops(name):
+    x = np.random.default_rng(5).permutation(np.arange(1 << 23, dtype=np.float32))
+    begin = time.perf_counter()
+    WORK[name](x)
+    whole = time.perf_counter() - begin
+
+    def again_and_again():
+        while True:
+            WORK[name](x)
+
+    assert min(interrupted(again_and_again, after=whole / 2) for _ in range(3)) < whole / 4
+    values = msvm.ops.sort(np.array([3, 1, 2], np.float32))[0]
+    assert values.asnumpy().tolist() == [1, 2, 3]
+
+
 def test_other_threads_go_on():
     f = loop()  # noqa: F821
     done = []
