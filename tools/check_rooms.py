@@ -16,7 +16,13 @@ SRC = ROOT / "src"
 ROOM = re.compile(r"msvm_room\((\w+)\s+DIR\s+(\S+)(?:\s+USES\s+([\w ]+?))?(?:\s+LIBS[^)]*)?\)")
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 # Libraries that only some rooms may touch: what a header's name starts with -> rooms.
-LIBRARIES = {"nlohmann/": {"device", "base", "jit", "snapshot", "trace"}, "protozero/": {"onnx"}, "sodium": {"disk"}, "llvm/": {"compiler"}, "Zydis/": {"asm"}}
+LIBRARIES = {
+    "nlohmann/": {"device", "base", "jit", "snapshot", "trace"},
+    "protozero/": {"onnx"},
+    "sodium": {"disk"},
+    "llvm/": {"compiler"},
+    "Zydis/": {"asm"},
+}
 
 
 def read_rooms() -> dict[str, tuple[str, list[str]]]:
