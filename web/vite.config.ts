@@ -3,7 +3,7 @@ import { singleFile } from './single_file.ts';
 
 export default defineConfig({
   plugins: [singleFile()],
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: { target: 'es2022', cssTarget: ['chrome123', 'firefox120', 'safari17.5'], cssCodeSplit: false, modulePreload: false, assetsInlineLimit: 0 },
   test: {
     projects: [

@@ -20,7 +20,14 @@ from .samples import History, take
 logger = logging.getLogger("msvm")
 PERIOD = 1.0  # s
 
-on_fire: list[Callable[[Alert], Any]] = []
+def _record(alert: Alert) -> None:
+    """Into the trace; the last seconds, if the flight recorder has them, into a file."""
+    _core.trace_note("alert", f"{alert.rule}: {alert.message}" if alert.message else alert.rule)
+    if _core.flight_recorder():
+        logger.warning("alert %s: the last seconds are in %s", alert.rule, _core.dump_flight_recorder(f"alert {alert.rule}"))
+
+
+on_fire: list[Callable[[Alert], Any]] = [_record]
 """For parts of the package: called with each alert that fires, on the watcher's thread, before anybody is told. Errors are logged."""
 
 
