@@ -7,7 +7,6 @@ from typing import Any
 
 from .values import SymBool, SymFloat, SymInt, SymTensor
 
-
 LEAVES = frozenset({SymTensor, SymInt, SymFloat, SymBool, int, float, bool, str, type(None)})
 """Types of values that hold no others."""
 

@@ -270,7 +270,7 @@ TEST(Select, TheBestSoFar) {
 }
 
 TEST(Select, LongSortsAreThoseOfTheStandardLibrary) {
-  constexpr size_t kCount = Poll::kSteps + 70000;
+  constexpr size_t kCount = Poll::kSteps + 70000;  // so that it is cut, and asked
   std::vector<uint32_t> v(kCount), random;
   uint32_t state = 1;
   for (int shape = 0; shape < 4; ++shape) {  // random, sorted, reversed, like an organ pipe

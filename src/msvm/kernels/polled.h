@@ -22,6 +22,7 @@ class Poll {
   bool stopped() const { return stopped_; }
 
   static constexpr int64_t kSteps = 1 << 20;
+  static constexpr int64_t kPiece = 1 << 17;  // what the standard library orders without being asked
 
  private:
   bool ask() {
@@ -56,7 +57,7 @@ T* part_polled(T* first, T* last, const Less& less, Poll& poll) {
 /// std::sort of elements of which none equal another. Where the run is to stop they are left in any order.
 template <class T, class Less>
 void sort_polled(T* first, T* last, const Less& less, Poll& poll) {
-  for (int depth = 2 * std::bit_width(static_cast<uint64_t>(last - first)); last - first > Poll::kSteps && depth > 0; --depth) {
+  for (int depth = 2 * std::bit_width(static_cast<uint64_t>(last - first)); last - first > Poll::kPiece && depth > 0; --depth) {
     T* middle = part_polled(first, last, less, poll);
     if (!middle) return;
     if (middle - first < last - middle) {
@@ -69,19 +70,19 @@ void sort_polled(T* first, T* last, const Less& less, Poll& poll) {
     if (poll.stopped()) return;
   }
   std::sort(first, last, less);
-  poll.stop(last - first);
+  poll.stop(16 * (last - first));
 }
 
 /// std::nth_element, likewise.
 template <class T, class Less>
 void nth_polled(T* first, T* nth, T* last, const Less& less, Poll& poll) {
-  for (int depth = 2 * std::bit_width(static_cast<uint64_t>(last - first)); last - first > Poll::kSteps && depth > 0; --depth) {
+  for (int depth = 2 * std::bit_width(static_cast<uint64_t>(last - first)); last - first > Poll::kPiece && depth > 0; --depth) {
     T* middle = part_polled(first, last, less, poll);
     if (!middle) return;
     (nth < middle ? last : first) = middle;
   }
   if (nth < last) std::nth_element(first, nth, last, less);
-  poll.stop(last - first);
+  poll.stop(16 * (last - first));
 }
 
 }  // namespace msvm

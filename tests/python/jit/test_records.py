@@ -79,7 +79,7 @@ def test_they_meet_at_branches_and_change_in_loops():
         np.testing.assert_array_equal(s.scores.asnumpy(), (X + n) * (10 if n > 2 else 1))
         assert s.count == (100 if n > 2 else sum(range(n)))
         np.testing.assert_array_equal(b.low.asnumpy(), X * (2 if n % 2 else 1))
-        assert is_seen and is_box
+        assert is_seen and is_box and equal
     assert len(f.executables()) == 1
 
 
@@ -113,7 +113,7 @@ class Strange(Box):
         (lambda x: Strange(x), "class Strange"),
         (lambda x: Seen(), "missing a required argument: 'scores'"),
         (lambda x: len(Seen(x)), "'Seen' object is not a sequence"),
-        (lambda x: [v for v in Seen(x)], "'Seen' object is not iterable"),
+        (lambda x: list(Seen(x)), "'Seen' object is not iterable"),
         (lambda x: Seen(x)[0], "'Seen' object is not subscriptable"),
         (lambda x: Seen(x).other, "other"),
     ],
