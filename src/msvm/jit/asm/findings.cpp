@@ -115,7 +115,7 @@ class Finder {
     for (auto& [bytes, r] : rows) {
       std::string tensors;
       for (const int32_t t : r.tensors) tensors += fmt::format("{}t{}", tensors.empty() ? "" : ", ", t);
-      add(FindingKind::kNopsUnaligned, fmt::format("{}: most rows' cross cache lines, as rows begin {} bytes apart, no multiple of the access's size", accesses(r.instructions.size(), tensors), bytes),
+      add(FindingKind::kNopsUnaligned, fmt::format("{}: those of most rows cross cache lines, as rows begin {} bytes apart, no multiple of the access's size", accesses(r.instructions.size(), tensors), bytes),
           "rows whose bytes are a multiple of 64 are aligned: pad that axis, or choose sizes that are", std::move(r.instructions));
     }
   }
