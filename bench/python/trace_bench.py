@@ -18,11 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msvm as ms
 import numpy as np
 from corpus.paths import model_path
 from corpus.store import SPINE, ensure
 from corpus.workloads import inputs, stream
+
+import msvm as ms
 
 ROUNDS, BLOCK_SECONDS = 15, 0.15
 
@@ -101,7 +102,8 @@ def main() -> None:
         found = {name: compared(lambda: program(feed), switch) for name, switch in switches.items()}  # noqa: B023
         for name, (_, ratio) in found.items():
             shares[name].append(ratio)
-        print(f"{model:28} {next(iter(found.values()))[0] * 1e3:9.3f}  " + "  ".join(f"{ratio:24.4f}" for _, ratio in found.values()), flush=True)
+        off = next(iter(found.values()))[0]
+        print(f"{model:28} {off * 1e3:9.3f}  " + "  ".join(f"{ratio:24.4f}" for _, ratio in found.values()), flush=True)
     if args.models:
         print(f"{'geometric mean':28} {'':9}  " + "  ".join(f"{statistics.geometric_mean(r):24.4f}" for r in shares.values()))
     print(f"\n{'program':28} {'us off':>9}  {'records a run':>14}  {'ns a record':>12}")

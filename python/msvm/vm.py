@@ -47,6 +47,8 @@ __all__ = [
     "warmup",
 ]
 
+Folder = str | os.PathLike[str]
+
 _programs = _registry
 """Programs and jitted functions that live."""
 
@@ -230,7 +232,7 @@ def set_log_level(level: str) -> None:
     set_level(level)
 
 
-def enable_bc_trace(on: bool = True, folder: str | os.PathLike[str] = "ms_bc_trace", *, max_bytes: int = 1 << 30, max_files: int = 4) -> str:
+def enable_bc_trace(on: bool = True, folder: Folder = "ms_bc_trace", *, max_bytes: int = 1 << 30, max_files: int = 4) -> str:
     """Write what all programs of the process do, run by run, into ``folder``/<time>-<pid>.bclog; returns the path.
 
     ``False`` ends the log ("" if there was none). A file that has ``max_bytes`` is followed by a new one, of which the latest ``max_files``
@@ -274,7 +276,7 @@ def slow_path(f: Any = None) -> SlowPaths:
     return SlowPaths({"program": v["program"], **row} for e in _registry.executables(f) for v in [e.jit_view()] for row in v["slow_path"])
 
 
-def enable_flight_recorder(on: bool = True, seconds: float = 30.0, folder: str | os.PathLike[str] = "ms_bc_trace", *, on_crash: bool = True) -> None:
+def enable_flight_recorder(on: bool = True, seconds: float = 30.0, folder: Folder = "ms_bc_trace", *, on_crash: bool = True) -> None:
     """Keep what all programs did in the last ``seconds`` in memory (64 MB at most), for ``dump_flight_recorder``.
 
     ``on_crash``: a process that dies of a signal writes ``folder``/crash-<pid>.bclog on its way.

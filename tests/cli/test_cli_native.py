@@ -86,7 +86,7 @@ def test_jit_info_as_tables(msvm_cli, chain):
 
 
 def test_machine_code(msvm_cli, chain):
-    args = ("jit-info", chain, *SHAPES, "-n", "20", "--wait-for-code", "--no-code-cache")
+    args = ("jit-info", chain, *SHAPES, "-n", "20", "--wait-for-code", "--no-code-cache", "--compile-timeout", "60")
     hot = msvm_cli(*args, "--asm")
     assert hot.code == 0 and hot.err == "" and "\x1b" not in hot.out
     assert re.match(
@@ -108,7 +108,20 @@ def test_machine_code(msvm_cli, chain):
 
 
 def test_machine_code_in_colour(msvm_cli, chain, tmp_path):
-    command = [str(MSVM), "jit-info", chain, *SHAPES, "-n", "20", "--wait-for-code", "--no-code-cache", "-q", "--asm"]
+    command = [
+        str(MSVM),
+        "jit-info",
+        chain,
+        *SHAPES,
+        "-n",
+        "20",
+        "--wait-for-code",
+        "--no-code-cache",
+        "--compile-timeout",
+        "60",
+        "-q",
+        "--asm",
+    ]
     ours, theirs = pty.openpty()
     try:
         p = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE)

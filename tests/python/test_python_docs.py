@@ -1,4 +1,4 @@
-"""docs/python.md, tensors.md, options.md, reports.md, disassembly.md, monitor.md: their examples run; the stub says what is there."""
+"""docs/python.md, tensors.md, options.md, reports.md, traces.md, disassembly.md, monitor.md: their examples run; the stub says what is there."""
 
 import ast
 import re
@@ -43,7 +43,7 @@ def test_examples_of_tensors():
         exec(compile(block, str(page), "exec"), names)
 
 
-@pytest.mark.parametrize("page", ["options.md", "reports.md", "monitor.md"])
+@pytest.mark.parametrize("page", ["options.md", "reports.md", "traces.md", "monitor.md"])
 def test_examples_of(page, tmp_path, monkeypatch, capsys):
     import msvm
 

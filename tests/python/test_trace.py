@@ -10,9 +10,10 @@ import threading
 import time
 from pathlib import Path
 
-import msvm as ms
 import numpy as np
 import pytest
+
+import msvm as ms
 
 
 @pytest.fixture(autouse=True)
@@ -126,7 +127,7 @@ def test_threads_and_a_second_log():
     ms.vm.enable_bc_trace(False)
     rows = table(ms.vm.bc_trace_to_csv(second))
     assert len(of(rows, "threads of rows", "run")) == 1
-    assert [r["shapes"] for r in of(rows, "threads of rows", "call") if "MatMul" in r["operator"]][0].startswith("f32[2, 4], f32[4, 5]")
+    assert next(r["shapes"] for r in of(rows, "threads of rows", "call") if "MatMul" in r["operator"]).startswith("f32[2, 4], f32[4, 5]")
 
 
 def test_files_follow_each_other_and_each_says_all():

@@ -1,6 +1,5 @@
 """msvm.vm: reports over programs."""
 
-import csv
 import gc
 import json
 import logging

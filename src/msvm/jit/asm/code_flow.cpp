@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace msvm::jit {
 namespace {
@@ -38,75 +39,83 @@ bool find_blocks(std::span<const MachineInstruction> code, std::vector<CodeBlock
   return true;
 }
 
-/// Reverse post-order, without recursion.
-std::vector<int32_t> order_of(const std::vector<CodeBlock>& blocks) {
-  std::vector<int32_t> order;
-  std::vector<uint8_t> seen(blocks.size(), 0);
-  std::vector<std::pair<int32_t, int>> stack{{0, 0}};
-  seen[0] = 1;
-  while (!stack.empty()) {
-    auto& [b, k] = stack.back();
-    if (k == 2) {
-      order.push_back(b);
-      stack.pop_back();
-      continue;
-    }
-    const int32_t next = blocks[static_cast<size_t>(b)].next[static_cast<size_t>(k++)];
-    if (next >= 0 && !seen[static_cast<size_t>(next)]) {
-      seen[static_cast<size_t>(next)] = 1;
-      stack.emplace_back(next, 0);
-    }
+bool holds(const std::vector<int32_t>& sorted, int32_t block) { return std::binary_search(sorted.begin(), sorted.end(), block); }
+
+/// Strongly connected components by Tarjan's algorithm, without recursion.
+class Components {
+ public:
+  /// Of these blocks; edges into blocks that are `cut` don't count.
+  Components(const std::vector<CodeBlock>& blocks, const std::vector<uint8_t>& cut) : blocks_(blocks), cut_(cut), number_(blocks.size(), -1), low_(blocks.size(), 0), in_(blocks.size(), 0), is_open_(blocks.size(), 0) {}
+
+  /// Those in which a block reaches itself, each ascending.
+  std::vector<std::vector<int32_t>> find(const std::vector<int32_t>& among) {
+    for (const int32_t b : among) in_[at(b)] = 1, number_[at(b)] = -1;
+    for (const int32_t b : among)
+      if (number_[at(b)] < 0) visit(b);
+    for (const int32_t b : among) in_[at(b)] = 0;
+    return std::move(found_);
   }
-  std::reverse(order.begin(), order.end());
-  return order;
-}
 
-using Edges = std::vector<std::vector<int32_t>>;  // by block: those before it
-
-/// Immediate dominators as Cooper, Harvey and Kennedy find them; -1 of blocks that nothing reaches.
-std::vector<int32_t> dominators(const std::vector<CodeBlock>& blocks, const Edges& before) {
-  const std::vector<int32_t> order = order_of(blocks);
-  std::vector<int32_t> number(blocks.size(), -1), above(blocks.size(), -1);
-  for (size_t k = 0; k < order.size(); ++k) number[static_cast<size_t>(order[k])] = static_cast<int32_t>(k);
-  auto meet = [&](int32_t a, int32_t b) {
-    while (a != b) {
-      int32_t& later = number[static_cast<size_t>(a)] > number[static_cast<size_t>(b)] ? a : b;
-      later = above[static_cast<size_t>(later)];
-    }
-    return a;
+ private:
+  struct Visit {
+    int32_t block;
+    size_t edge = 0;
   };
-  above[0] = 0;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const int32_t b : order) {
-      if (b == 0) continue;
-      int32_t found = -1;
-      for (const int32_t p : before[static_cast<size_t>(b)])
-        if (above[static_cast<size_t>(p)] >= 0) found = found < 0 ? p : meet(found, p);
-      changed |= above[static_cast<size_t>(b)] != found;
-      above[static_cast<size_t>(b)] = found;
+  static size_t at(int32_t b) { return static_cast<size_t>(b); }
+  /// -1: not counted.
+  int32_t next(int32_t b, size_t edge) const {
+    const int32_t to = blocks_[at(b)].next[edge];
+    return to >= 0 && in_[at(to)] && !cut_[at(to)] ? to : -1;
+  }
+  void begin(int32_t b) {
+    number_[at(b)] = low_[at(b)] = count_++;
+    open_.push_back(b);
+    is_open_[at(b)] = 1;
+    visits_.push_back({b});
+  }
+  void visit(int32_t first) {
+    begin(first);
+    while (!visits_.empty()) {
+      const int32_t b = visits_.back().block;
+      if (visits_.back().edge < 2) {
+        const int32_t to = next(b, visits_.back().edge++);
+        if (to < 0) continue;
+        if (number_[at(to)] < 0) begin(to);
+        else if (is_open_[at(to)]) low_[at(b)] = std::min(low_[at(b)], number_[at(to)]);
+        continue;
+      }
+      visits_.pop_back();
+      if (!visits_.empty()) low_[at(visits_.back().block)] = std::min(low_[at(visits_.back().block)], low_[at(b)]);
+      if (low_[at(b)] == number_[at(b)]) close(b);
     }
   }
-  return above;
-}
-
-bool dominates(const std::vector<int32_t>& above, int32_t a, int32_t b) {
-  while (b != a && b != 0) b = above[static_cast<size_t>(b)];
-  return b == a;
-}
-
-/// What leads to `from` without passing the header.
-void add_body(CodeLoop& loop, int32_t from, const Edges& before, const std::vector<int32_t>& above) {
-  std::set<int32_t> body(loop.blocks.begin(), loop.blocks.end());
-  std::vector<int32_t> todo{from};
-  while (!todo.empty()) {
-    const int32_t b = todo.back();
-    todo.pop_back();
-    if (!body.insert(b).second) continue;
-    for (const int32_t p : before[static_cast<size_t>(b)])
-      if (above[static_cast<size_t>(p)] >= 0) todo.push_back(p);
+  void close(int32_t b) {
+    const auto first = std::find(open_.begin(), open_.end(), b);
+    std::vector<int32_t> component(first, open_.end());
+    for (const int32_t c : component) is_open_[at(c)] = 0;
+    open_.erase(first, open_.end());
+    if (component.size() == 1 && next(b, 0) != b && next(b, 1) != b) return;
+    std::sort(component.begin(), component.end());
+    found_.push_back(std::move(component));
   }
-  loop.blocks.assign(body.begin(), body.end());
+
+  const std::vector<CodeBlock>& blocks_;
+  const std::vector<uint8_t>& cut_;
+  std::vector<int32_t> number_, low_;
+  std::vector<uint8_t> in_, is_open_;
+  std::vector<int32_t> open_;
+  std::vector<Visit> visits_;
+  std::vector<std::vector<int32_t>> found_;
+  int32_t count_ = 0;
+};
+
+std::vector<int32_t> entries_of(const std::vector<CodeBlock>& blocks, const std::vector<int32_t>& loop) {
+  std::set<int32_t> entries;
+  if (holds(loop, 0)) entries.insert(0);
+  for (size_t b = 0; b < blocks.size(); ++b)
+    for (const int32_t to : blocks[b].next)
+      if (to >= 0 && holds(loop, to) && !holds(loop, static_cast<int32_t>(b))) entries.insert(to);
+  return {entries.begin(), entries.end()};
 }
 
 }  // namespace
@@ -114,39 +123,36 @@ void add_body(CodeLoop& loop, int32_t from, const Edges& before, const std::vect
 bool CodeFlow::goes_on(int32_t b) const {
   const int32_t l = loop_of[static_cast<size_t>(b)];
   if (l < 0) return false;
-  const auto& next = blocks[static_cast<size_t>(b)].next;
-  return std::find(next.begin(), next.end(), loops[static_cast<size_t>(l)].header) != next.end();
+  const CodeLoop& loop = loops[static_cast<size_t>(l)];
+  for (const int32_t to : blocks[static_cast<size_t>(b)].next)
+    if (to >= 0 && (!holds(loop.blocks, to) || (loop.entries.size() == 1 && loop.entries[0] == to))) return true;
+  return false;
 }
 
 CodeFlow flow_of(std::span<const MachineInstruction> code) {
   CodeFlow f;
   if (code.empty() || !find_blocks(code, f.blocks)) return {};
-  Edges before(f.blocks.size());
-  for (size_t b = 0; b < f.blocks.size(); ++b)
-    for (const int32_t next : f.blocks[b].next)
-      if (next >= 0) before[static_cast<size_t>(next)].push_back(static_cast<int32_t>(b));
-  const std::vector<int32_t> above = dominators(f.blocks, before);
-  std::unordered_map<int32_t, size_t> by_header;
-  for (size_t b = 0; b < f.blocks.size(); ++b) {
-    if (above[b] < 0) continue;
-    for (const int32_t header : f.blocks[b].next) {
-      if (header < 0 || !dominates(above, header, static_cast<int32_t>(b))) continue;
-      const auto [at, fresh] = by_header.try_emplace(header, f.loops.size());
-      if (fresh) f.loops.push_back({header, {header}, true});
-      add_body(f.loops[at->second], static_cast<int32_t>(b), before, above);
+  f.loop_of.assign(f.blocks.size(), -1);
+  std::vector<uint8_t> cut(f.blocks.size(), 0);
+  struct Todo {
+    std::vector<int32_t> blocks;
+    int32_t loop;  // that they are
+  };
+  std::vector<Todo> todo(1, {{}, -1});
+  for (size_t b = 0; b < f.blocks.size(); ++b) todo[0].blocks.push_back(static_cast<int32_t>(b));
+  while (!todo.empty()) {
+    const Todo next = std::move(todo.back());
+    todo.pop_back();
+    for (std::vector<int32_t>& blocks : Components(f.blocks, cut).find(next.blocks)) {
+      if (next.loop >= 0) f.loops[static_cast<size_t>(next.loop)].inner = false;
+      const auto number = static_cast<int32_t>(f.loops.size());
+      f.loops.push_back({entries_of(f.blocks, blocks), blocks, true});
+      for (const int32_t b : blocks) f.loop_of[static_cast<size_t>(b)] = number;
+      if (f.loops.back().entries.empty()) continue;  // nothing leads there
+      for (const int32_t b : f.loops.back().entries) cut[static_cast<size_t>(b)] = 1;
+      todo.push_back({std::move(blocks), number});
     }
   }
-  f.loop_of.assign(f.blocks.size(), -1);
-  for (size_t l = 0; l < f.loops.size(); ++l)
-    for (const int32_t b : f.loops[l].blocks) {
-      int32_t& of = f.loop_of[static_cast<size_t>(b)];
-      if (of < 0 || f.loops[l].blocks.size() < f.loops[static_cast<size_t>(of)].blocks.size()) of = static_cast<int32_t>(l);
-    }
-  for (size_t l = 0; l < f.loops.size(); ++l)
-    for (const int32_t b : f.loops[l].blocks) {
-      const auto other = by_header.find(b);
-      if (other != by_header.end() && other->second != l) f.loops[l].inner = false;
-    }
   return f;
 }
 

@@ -14,18 +14,18 @@ struct CodeBlock {
   std::array<int32_t, 2> next{-1, -1};  // blocks
 };
 
-/// A natural loop: its header dominates all its blocks.
+/// Blocks that reach each other. What lies in it without its entries is looked at again for loops inside: compilers jump into the middle of
+/// loops, so that one may have several entries.
 struct CodeLoop {
-  int32_t header = -1;
-  std::vector<int32_t> blocks;  // ascending
-  bool inner = true;            // no other loop lies in it
+  std::vector<int32_t> entries, blocks;  // ascending
+  bool inner = true;                     // no other loop lies in it
 };
 
 struct CodeFlow {
   std::vector<CodeBlock> blocks;  // in the order of the code; the first is the entry
-  std::vector<CodeLoop> loops;
-  std::vector<int32_t> loop_of;   // by block: the smallest loop that holds it; -1
-  /// Whether the end of block `b` leads back to the header of its loop: a branch there is the loop's own.
+  std::vector<CodeLoop> loops;    // outer ones before those in them
+  std::vector<int32_t> loop_of;   // by block: the innermost loop that holds it; -1
+  /// Whether the end of block `b` decides if its loop goes on: one side leaves it, or is its only entry.
   bool goes_on(int32_t b) const;
 };
 

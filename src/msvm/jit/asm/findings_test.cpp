@@ -231,6 +231,43 @@ TEST(Findings, GenericKernels) {
   EXPECT_THAT(found[2].text, HasSubstr("Add"));
 }
 
+TEST(Findings, LoopsThatAreEnteredInTheMiddle) {
+  // while (rax < n1): entered at its test, which is no finding.
+  EXPECT_TRUE(findings([](A& a) {
+                a.add(ZYDIS_MNEMONIC_MOV, {RBX, A::at(ZYDIS_REGISTER_RSI, 8, 8)});
+                a.jump(ZYDIS_MNEMONIC_JMP, "test");
+                a.label("body");
+                a.add(ZYDIS_MNEMONIC_ADD, {RAX, A::number(1)});
+                a.label("test");
+                a.add(ZYDIS_MNEMONIC_CMP, {RAX, RBX});
+                a.jump(ZYDIS_MNEMONIC_JL, "body");
+                a.add(ZYDIS_MNEMONIC_RET);
+              }).empty());
+  // The question whether there are columns stands before the loop over rows and at its end: the loop has two entries.
+  const auto found = findings([](A& a) {
+    a.add(ZYDIS_MNEMONIC_MOV, {R10, A::at(ZYDIS_REGISTER_RSI, 8, 8)});
+    a.add(ZYDIS_MNEMONIC_TEST, {R10, R10});
+    a.jump(ZYDIS_MNEMONIC_JLE, "none");
+    a.label("some");
+    a.add(ZYDIS_MNEMONIC_ADD, {R11, A::number(1)});
+    a.jump(ZYDIS_MNEMONIC_JMP, "end");
+    a.label("none");
+    a.add(ZYDIS_MNEMONIC_ADD, {R11, A::number(2)});
+    a.label("end");
+    a.add(ZYDIS_MNEMONIC_ADD, {A::reg(ZYDIS_REGISTER_RDX), A::number(1)});
+    a.add(ZYDIS_MNEMONIC_CMP, {A::reg(ZYDIS_REGISTER_RDX), A::reg(ZYDIS_REGISTER_RCX)});
+    a.jump(ZYDIS_MNEMONIC_JNL, "out");
+    a.add(ZYDIS_MNEMONIC_TEST, {R10, R10});
+    a.jump(ZYDIS_MNEMONIC_JLE, "none");
+    a.jump(ZYDIS_MNEMONIC_JMP, "some");
+    a.label("out");
+    a.add(ZYDIS_MNEMONIC_RET);
+  });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, FindingKind::kSizeBranch);
+  EXPECT_THAT(found[0].instructions, ElementsAre(10));
+}
+
 TEST(CodeFlow, LoopsAndUnknownFlow) {
   auto flow = [](const std::function<void(A&)>& write) {
     const auto code = A::make(write);
