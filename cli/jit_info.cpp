@@ -42,7 +42,7 @@ Status attached_jit_info(const Attachment& attachment, bool json) {
   MSVM_ASSIGN_OR_RETURN(const Json state, fetch_state(client));
   const std::vector<JitView> views = jit_views(state);
   const auto queues = state.find("queues");
-  const jit::QueueView queue = queues != state.end() && !queues->empty() ? queue_view((*queues)[0]) : jit::QueueView{};
+  const jit::QueueView queue = queues != state.end() && queues->is_array() && !queues->empty() ? queue_view((*queues)[0]) : jit::QueueView{};
   if (json) {
     Json all = Json::array();
     for (const JitView& v : views) all.push_back(jit_json(v, queue));

@@ -120,7 +120,8 @@ void queues(Screen& s, const Json& state) {
       s.line(fmt::format("compiler   idle; {} compiled, {} the longest", count(at(q, "compiled"), "count"), ms(at(q, "compiled"), "max_ms")));
     }
     const Json& next = at(q, "next");
-    if (number(q, "queued") > 0) s.line(fmt::format("queued     {}{}{}", count(q, "queued"), next.empty() ? "" : "; next: ", next.empty() ? "" : shortened(text(next[0], "label"))));
+    const bool has_next = next.is_array() && !next.empty();
+    if (number(q, "queued") > 0) s.line(fmt::format("queued     {}{}{}", count(q, "queued"), has_next ? "; next: " : "", has_next ? shortened(text(next[0], "label")) : std::string()));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "msvm/bytecode/text.h"
 #include "msvm/jit/compile/find_compiler.h"
 #include "msvm/jit/disk/build_id.h"
+#include "msvm/sched/scheduler.h"
 #include "stream.h"
 #include "zip_file.h"
 
@@ -81,7 +82,7 @@ void add_program(Files& files, const StreamOptions& o) {
     if (!module.ok()) return failed(module.status());
     files.emplace_back("module.msasm", disassemble(*module, {.max_inline_bytes = 0}));
   }
-  const auto loaded = load_program(o);
+  auto loaded = load_program(o);
   if (!loaded.ok()) return failed(loaded.status());
   files.emplace_back("info.json", module_info(loaded->program->verified(), std::filesystem::path(o.program).filename().string()));
   const bool can_run = !o.shapes.empty() || !o.stream.empty() || !o.inputs.empty();
