@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import warnings
 from email import message_from_bytes
 from email.policy import default
 
@@ -71,6 +72,7 @@ def smtp_server(folder=None, tls_at_once=False):
             return AuthResult(success=(data.login, data.password) == (USER.encode(), PASSWORD.encode()), handled=False)
 
         way = {"ssl_context": context} if tls_at_once else {"tls_context": context, "require_starttls": True}
+        warnings.filterwarnings("ignore", "Requiring AUTH while not requiring TLS")
         options = way | {"auth_required": True, "auth_require_tls": not tls_at_once, "authenticator": authenticate}
     controller = Controller(box, hostname="127.0.0.1", port=free_port(), **options)
     controller.start()

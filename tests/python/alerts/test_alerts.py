@@ -1,11 +1,13 @@
 """ms.vm's alerts on programs that run: from the rule to the mail, in files, at the end of a process and after a fork."""
 
+import contextlib
 import gc
 import json
 import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -41,6 +43,31 @@ def run_until(p, done, seconds=30):
         time.sleep(0.01)
 
 
+@contextlib.contextmanager
+def running(p):
+    """Again and again, on a thread, until the block ends."""
+    stop = threading.Event()
+
+    def go():
+        while not stop.wait(0.01):
+            run(p)
+
+    thread = threading.Thread(target=go)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def until(done, seconds=60):
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, ms.vm.alerts()
+        time.sleep(0.01)
+
+
 def test_a_program_that_is_never_native(tmp_path):
     p = assembled(tmp_path, ADD, eager_compiler=True, compile_timeout=60.0)
     off = assembled(tmp_path, ADD, jit_level=0, name="off")
@@ -48,16 +75,18 @@ def test_a_program_that_is_never_native(tmp_path):
         told = {"mail": ["shift@example.com", "lead@example.com"], "webhook": server.url, "smtp": {"host": "127.0.0.1", "port": port}}
         fired = []
         rule = "failed_runs >= 1 or runs > 20 and queued < 1e6"
-        a = ms.vm.add_alert(rule, **told, for_=0.2, window=1, hold=0.3, message="check camera", f=off, on_fire=fired.append)
+        a = ms.vm.add_alert(rule, **told, for_=0.2, window=3, hold=1, message="check camera", f=off, on_fire=fired.append)
         other = ms.vm.add_alert("runs > 1e9", f=p)
         assert (a.state, a.since, repr(a)) == ("ok", None, f"<Alert '{rule} for 0.2 s' ok>")
-        run_until(off, lambda: a.state == "firing")
-        mails, body = box.wait(2), server.wait(1)[0]
-        run_until(off, lambda: a.values["runs"] > 30)
-        table = ms.vm.alerts()
+        with running(off):
+            until(lambda: a.state == "firing")
+            mails, body = box.wait(2, 60), server.wait(1, 60)[0]
+            until(lambda: "sent 2" in str(ms.vm.alerts()[0]["last"]))
+            table = ms.vm.alerts()
         assert [r["state"] for r in table] == ["firing", "ok"] and "sent 2" in str(table[0]["last"]) and table[0]["programs"] == "Program"
-        box.wait(4)  # nothing runs: a value of 0 ends it
-        server.wait(2)
+        box.wait(4, 60)  # nothing runs: a value of 0 ends it
+        server.wait(2, 60)
+        until(lambda: a.state == "ok")
         assert a.state == "ok" and other.value is not None
         time.sleep(0.3)
         assert len(box.messages) == 4 and len(server.bodies) == 2 and fired == [a]

@@ -61,6 +61,7 @@ class Watcher:
         with self._lock:
             if not self._alerts or self._stop is not None:
                 return
+            self._history, self._last = History(), None  # what was before is too long ago
             self._stop = threading.Event()
             self._thread = threading.Thread(target=self._run, args=(self._stop,), name="msvm alerts", daemon=True)
             self._thread.start()
