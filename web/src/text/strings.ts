@@ -24,6 +24,7 @@ export const STRINGS = {
   menu_more: ['More actions', '更多操作'],
   pause: ['Pause', '暂停'],
   resume: ['Resume', '继续'],
+  notices: ['Notices', '通知'],
   paused: ['Paused at {time}; {n} updates since', '已在 {time} 暂停；此后有 {n} 次更新'],
   language: ['中文', 'English'],
   language_label: ['Language: switch to Chinese', '语言：切换到英文'],

@@ -17,7 +17,7 @@ export function Banner({ shown, refusal, onResume, onCloseRefusal }: Props) {
   const { t } = useUi();
   const { connection, state, paused, waiting } = shown;
   return (
-    <div class="banners">
+    <aside class="banners" aria-label={t('notices')}>
       <div role="alert">
         {connection.status === 'lost' && <Lost why={connection.why} retry_at={connection.retry_at} />}
         {refusal !== '' && (
@@ -38,7 +38,7 @@ export function Banner({ shown, refusal, onResume, onCloseRefusal }: Props) {
         </p>
       )}
       {state && state.version !== VERSION && <p class="banner warn">{t('other_version', { page: VERSION, program: state.version })}</p>}
-    </div>
+    </aside>
   );
 }
 

@@ -85,6 +85,7 @@ describe('the page of a program', () => {
       const buttons = page.locator('.csv:visible');
       const names = new Set<string>();
       for (let k = 0; k < (await buttons.count()); ++k) {
+        await page.waitForTimeout(100); // browsers hold back what is saved at once
         const [download] = await Promise.all([page.waitForEvent('download'), buttons.nth(k).click()]);
         expect(download.suggestedFilename()).toMatch(/^msvm-\w+-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.csv$/);
         names.add(download.suggestedFilename().split('-')[1] ?? '');
