@@ -305,7 +305,7 @@ describe('a scripted program', () => {
       monitor.advance();
       await page.locator('#cache tr.hit').waitFor();
       const rows = await page.evaluate(() => [...(globalThis as unknown as { touched: Set<Element> }).touched].map((tr) => tr.textContent));
-      expect(rows).toHaveLength(1);
+      expect(rows).toEqual([expect.stringContaining('H103_W203')]);
       expect(rows[0]).toContain('H103_W203');
     });
   });
