@@ -6,7 +6,7 @@ export function Tier({ tier }: { tier: number }) {
   const { t } = useUi();
   return (
     <span class={`tier tier-${tier}`} title={named(t, 'tier', String(tier))}>
-      {tier}
+      {String(tier)}
     </span>
   );
 }

@@ -66,8 +66,8 @@ function Signature({ name, box }: { name: string; box: string }) {
   const cut = box !== '' && name.endsWith(box) ? name.length - box.length : 0;
   return (
     <span class="signature">
-      <span>{name.slice(0, cut)}</span>
-      <span>{name.slice(cut)}</span>
+      {cut > 0 && <span class="signature-head">{name.slice(0, cut)}</span>}
+      <span class="signature-tail">{name.slice(cut)}</span>
     </span>
   );
 }

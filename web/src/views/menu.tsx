@@ -1,5 +1,5 @@
 // A menu of actions where the pointer is, or under a button.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface MenuItem {
   readonly label: string;
@@ -16,7 +16,7 @@ interface Props {
 
 export function Menu({ label, x, y, items, onClose }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const menu = box.current;
     if (!menu) return undefined;
     const { activeElement, defaultView } = menu.ownerDocument;

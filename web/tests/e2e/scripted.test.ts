@@ -71,9 +71,9 @@ describe('a scripted program', () => {
       expect(await numbers()).toEqual([...down].reverse());
       expect(await page.locator('#cache th[aria-sort=ascending]').innerText()).toBe('Hits');
       await page.locator('#cache').getByRole('button', { name: 'Signature' }).click();
-      const names = await page.locator('#cache .row-name').allInnerTexts();
+      const names = await page.locator('#cache .row-name').allTextContents();
       expect(names.length).toBe(9);
-      expect(names[0]).toContain('237a4b1c');
+      expect(names[0]).toContain('9c04e7d2_B*_S0-32'); // numbers count as numbers
     });
 
     it('filters by words in any column', async () => {
@@ -96,11 +96,13 @@ describe('a scripted program', () => {
       await visit();
       await page.getByRole('button', { name: 'Actions for jit_symbolic_77ab01d9' }).focus();
       await page.keyboard.press('Enter');
+      await page.locator('[role=menuitem]:focus').waitFor();
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
       expect(await page.getByLabel('Filter JIT Cache').inputValue()).toBe('@main instructions 149 to 203');
       await page.getByRole('button', { name: 'Actions for jit_symbolic_77ab01d9' }).press('Enter');
+      await page.locator('[role=menuitem]:focus').waitFor();
       await page.keyboard.press('Escape');
       expect(await page.getByRole('menu').count()).toBe(0);
     });
@@ -303,7 +305,7 @@ describe('a scripted program', () => {
       monitor.advance();
       await page.locator('#cache tr.hit').waitFor();
       const rows = await page.evaluate(() => [...(globalThis as unknown as { touched: Set<Element> }).touched].map((tr) => tr.textContent));
-      expect(rows).toHaveLength(1);
+      expect(rows).toEqual([expect.stringContaining('H103_W203')]);
       expect(rows[0]).toContain('H103_W203');
     });
   });
