@@ -1,6 +1,7 @@
 #include "attached_jit.h"
 
 #include <algorithm>
+#include <cctype>
 #include <ctime>
 
 namespace msvm::cli {
@@ -142,6 +143,13 @@ std::vector<JitView> jit_views(const Json& state) {
   return out;
 }
 
+/// Names of phases as a state has them.
+std::string in_state(std::string_view name) {
+  std::string out(name);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
 jit::QueueView queue_view(const Json& q) {
   jit::QueueView v;
   if (const Json& r = member(q, "running"); r.is_object()) {
@@ -150,7 +158,7 @@ jit::QueueView queue_view(const Json& q) {
     read(r, "label", running.label);
     read(r, "phase", phase);
     for (size_t p = 0; p < jit::kPhases; ++p)
-      if (jit::kPhaseNames[p] == phase) running.phase = static_cast<jit::Phase>(p);
+      if (in_state(jit::kPhaseNames[p]) == phase) running.phase = static_cast<jit::Phase>(p);
     read(r, "elapsed_ms", running.seconds);
     read(r, "estimate_ms", running.estimate);
     running.seconds /= 1e3;
@@ -170,7 +178,7 @@ jit::QueueView queue_view(const Json& q) {
   read(q, "budget_s", v.budget);
   read(q, "compiler_starts", v.compiler_starts);
   v.compiled = total(member(q, "compiled"));
-  for (size_t p = 0; p < jit::kPhases; ++p) v.phases[p] = total(member(member(q, "phases"), std::string(jit::kPhaseNames[p]).c_str()));
+  for (size_t p = 0; p < jit::kPhases; ++p) v.phases[p] = total(member(member(q, "phases"), in_state(jit::kPhaseNames[p]).c_str()));
   for (size_t k = 0; k < jit::kOutcomes.size(); ++k) read(member(q, "outcomes"), std::string(jit::kOutcomes[k].text).c_str(), v.outcomes[k]);
   return v;
 }

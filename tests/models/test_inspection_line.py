@@ -91,4 +91,4 @@ def test_code_is_named_after_the_camera(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "entry jit_3840x2160: tier 2" in said and "hit rate" in said
     with (tmp_path / "trace.csv").open(newline="") as f:
-        assert {"region", "event"} <= {row.get("kind") for row in csv.DictReader(f)}
+        assert {"run", "region", "jit"} <= {row.get("kind") for row in csv.DictReader(f)}

@@ -272,13 +272,14 @@ def test_hooks_are_called_once_and_may_fail(watched, caplog):
         watched.remove(alert)
 
     a = watched.watch("misses > 0", on_fire=removing)
+    kept = watcher.on_fire[:]
     watcher.on_fire[:] = [broken, lambda alert: seen.append(("all", alert.rule))]
     try:
         watched.look()
         for _ in range(3):
             watched.look(interpreted=1)
     finally:
-        watcher.on_fire.clear()
+        watcher.on_fire[:] = kept
     assert seen == [("all", "misses > 0"), ("own", "firing")] and watched.alerts() == []
     assert "no recorder" in caplog.text and len(watched.outbox.batches) == 1
     assert any(r.levelno == logging.WARNING and "alert firing: misses > 0" in r.getMessage() for r in caplog.records)

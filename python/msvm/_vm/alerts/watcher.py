@@ -63,8 +63,10 @@ class Watcher:
                 return
             self._history, self._last = History(), None  # what was before is too long ago
             self._stop = threading.Event()
-            self._thread = threading.Thread(target=self._run, args=(self._stop,), name="msvm alerts", daemon=True)
-            self._thread.start()
+            stop = self._stop
+        well = self._look(True)  # what runs from here on counts
+        thread = self._thread = threading.Thread(target=self._run, args=(stop, well), name="msvm alerts", daemon=True)
+        thread.start()
 
     def remove(self, alert: Alert) -> bool:
         """Whether it was watched."""
@@ -89,18 +91,21 @@ class Watcher:
         if thread is not None:
             thread.join(seconds)
 
-    def _run(self, stop: threading.Event) -> None:
-        due, well = time.monotonic(), True
-        while not stop.is_set():
-            try:
-                self.tick()
-                well = True
-            except Exception:
-                if well:  # once, not every second
-                    logger.exception("alerts: this look is lost, and those that fail as it does")
-                well = False
+    def _run(self, stop: threading.Event, well: bool) -> None:
+        due = time.monotonic() + PERIOD
+        while not stop.wait(due - time.monotonic()):
+            well = self._look(well)
             due = max(due + PERIOD, time.monotonic())
-            stop.wait(due - time.monotonic())
+
+    def _look(self, well: bool) -> bool:
+        """Whether it succeeded; ``well``: whether the one before did."""
+        try:
+            self.tick()
+        except Exception:
+            if well:  # once, not every second
+                logger.exception("alerts: this look is lost, and those that fail as it does")
+            return False
+        return True
 
     def tick(self) -> None:
         """One look: sample, evaluate, tell."""
