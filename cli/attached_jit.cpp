@@ -1,6 +1,7 @@
 #include "attached_jit.h"
 
-#include <algorithm>
+#include <strings.h>
+
 #include <ctime>
 
 namespace msvm::cli {
@@ -122,6 +123,9 @@ JitView program_view(const Json& j, double now) {
   return v;
 }
 
+/// The state has phases in lower case.
+bool is_phase(size_t p, const std::string& name) { return strcasecmp(std::string(jit::kPhaseNames[p]).c_str(), name.c_str()) == 0; }
+
 jit::TimeTotal total(const Json& j) {
   jit::TimeTotal t;
   double mean = 0;
@@ -150,7 +154,7 @@ jit::QueueView queue_view(const Json& q) {
     read(r, "label", running.label);
     read(r, "phase", phase);
     for (size_t p = 0; p < jit::kPhases; ++p)
-      if (jit::kPhaseNames[p] == phase) running.phase = static_cast<jit::Phase>(p);
+      if (is_phase(p, phase)) running.phase = static_cast<jit::Phase>(p);
     read(r, "elapsed_ms", running.seconds);
     read(r, "estimate_ms", running.estimate);
     running.seconds /= 1e3;
@@ -170,7 +174,9 @@ jit::QueueView queue_view(const Json& q) {
   read(q, "budget_s", v.budget);
   read(q, "compiler_starts", v.compiler_starts);
   v.compiled = total(member(q, "compiled"));
-  for (size_t p = 0; p < jit::kPhases; ++p) v.phases[p] = total(member(member(q, "phases"), std::string(jit::kPhaseNames[p]).c_str()));
+  for (const auto& [name, times] : member(q, "phases").items())
+    for (size_t p = 0; p < jit::kPhases; ++p)
+      if (is_phase(p, name)) v.phases[p] = total(times);
   for (size_t k = 0; k < jit::kOutcomes.size(); ++k) read(member(q, "outcomes"), std::string(jit::kOutcomes[k].text).c_str(), v.outcomes[k]);
   return v;
 }

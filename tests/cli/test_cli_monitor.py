@@ -211,7 +211,7 @@ def test_jit_info_of_a_process(msvm_cli, served):
     assert re.search(r"^ *-1.000 s +r +model.py:47 +not compiled", text, re.M) and re.search(r"^ *-1.500 s +hot patch", text, re.M)
     assert "compiler: 7 compilations, 70.00 ms in all, 20.00 ms the longest" in text
     (program,) = json.loads(msvm_cli("jit-info", "--attach", served.address, "--json").out)
-    assert program["program"] == "detect" and program["hit_rate"] == 0.9 and program["compiler"]["running"]["phase"] == "optimize"
+    assert program["program"] == "detect" and program["hit_rate"] == 0.9 and program["compiler"]["running"]["phase"].lower() == "optimize"
     assert msvm_cli("jit-info").code == 2
 
 
