@@ -5,7 +5,6 @@ FMT_BEGIN_NAMESPACE
 namespace detail {
 template std::locale locale_ref::get<std::locale>() const;
 template char decimal_point_impl<char>(locale_ref);
-template std::locale locale_ref::get<std::locale>() const;
 template thousands_sep_result<char> thousands_sep_impl<char>(locale_ref);
 template dragonbox::decimal_fp<float> dragonbox::to_decimal<float>(float) noexcept;
 template dragonbox::decimal_fp<double> dragonbox::to_decimal<double>(double) noexcept;
