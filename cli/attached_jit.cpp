@@ -1,7 +1,7 @@
 #include "attached_jit.h"
 
-#include <algorithm>
-#include <cctype>
+#include <strings.h>
+
 #include <ctime>
 
 namespace msvm::cli {
@@ -123,6 +123,9 @@ JitView program_view(const Json& j, double now) {
   return v;
 }
 
+/// The state has phases in lower case.
+bool is_phase(size_t p, const std::string& name) { return strcasecmp(std::string(jit::kPhaseNames[p]).c_str(), name.c_str()) == 0; }
+
 jit::TimeTotal total(const Json& j) {
   jit::TimeTotal t;
   double mean = 0;
@@ -143,13 +146,6 @@ std::vector<JitView> jit_views(const Json& state) {
   return out;
 }
 
-/// Names of phases as a state has them.
-std::string in_state(std::string_view name) {
-  std::string out(name);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 jit::QueueView queue_view(const Json& q) {
   jit::QueueView v;
   if (const Json& r = member(q, "running"); r.is_object()) {
@@ -158,7 +154,7 @@ jit::QueueView queue_view(const Json& q) {
     read(r, "label", running.label);
     read(r, "phase", phase);
     for (size_t p = 0; p < jit::kPhases; ++p)
-      if (in_state(jit::kPhaseNames[p]) == phase) running.phase = static_cast<jit::Phase>(p);
+      if (is_phase(p, phase)) running.phase = static_cast<jit::Phase>(p);
     read(r, "elapsed_ms", running.seconds);
     read(r, "estimate_ms", running.estimate);
     running.seconds /= 1e3;
@@ -178,7 +174,9 @@ jit::QueueView queue_view(const Json& q) {
   read(q, "budget_s", v.budget);
   read(q, "compiler_starts", v.compiler_starts);
   v.compiled = total(member(q, "compiled"));
-  for (size_t p = 0; p < jit::kPhases; ++p) v.phases[p] = total(member(member(q, "phases"), in_state(jit::kPhaseNames[p]).c_str()));
+  for (const auto& [name, times] : member(q, "phases").items())
+    for (size_t p = 0; p < jit::kPhases; ++p)
+      if (is_phase(p, name)) v.phases[p] = total(times);
   for (size_t k = 0; k < jit::kOutcomes.size(); ++k) read(member(q, "outcomes"), std::string(jit::kOutcomes[k].text).c_str(), v.outcomes[k]);
   return v;
 }

@@ -53,7 +53,7 @@ Terminal::Size Terminal::size() const {
 void Terminal::draw(const std::string& screen) const {
   std::string out = "\x1b[H";  // each line is cleared to its end, so nothing flickers
   for (char c : screen) {
-    if (c == '\n') out += "\x1b[K\r\n";
+    if (c == '\n') out += "\x1b[K\n";
     else out += c;
   }
   out += "\x1b[J";

@@ -211,7 +211,7 @@ def test_jit_info_of_a_process(msvm_cli, served):
     assert re.search(r"^ *-1.000 s +r +model.py:47 +not compiled", text, re.M) and re.search(r"^ *-1.500 s +hot patch", text, re.M)
     assert "compiler: 7 compilations, 70.00 ms in all, 20.00 ms the longest" in text
     (program,) = json.loads(msvm_cli("jit-info", "--attach", served.address, "--json").out)
-    assert program["program"] == "detect" and program["hit_rate"] == 0.9 and program["compiler"]["running"]["phase"] == "Optimize"
+    assert program["program"] == "detect" and program["hit_rate"] == 0.9 and program["compiler"]["running"]["phase"].lower() == "optimize"
     assert msvm_cli("jit-info").code == 2
 
 
@@ -258,7 +258,7 @@ def test_the_terminal(served):
     assert screen.text.startswith("\x1b[?1049h") and "\x1b[31m2026-01-02" in screen.text
     served.state["programs"][0]["regions"][0]["entries"][0]["hits"] = 17
     frame = screen.until(r"\x1b\[32mjit_640x480[^\n]* 17  +\+7 ")
-    assert [line for line in frame.split("\r\n") if len(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line.rstrip("\r"))) > 100] == []
+    assert all(len(re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line)) <= 100 for line in frame.split("\r\n"))
     assert frame.count("\r\n") <= 23
     screen.text = ""
     screen.resize(12, 40)
