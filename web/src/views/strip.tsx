@@ -22,7 +22,9 @@ export function StripView({ strip }: { strip: Strip }) {
   });
   return (
     <div class="strip">
-      <span class="strip-symbol mono">{strip.symbol}</span>
+      <span class="strip-symbol mono" title={strip.symbol}>
+        <bdi>{strip.symbol}</bdi>
+      </span>
       <svg role="img" aria-label={label} height={HEIGHT + 18} width="100%">
         {bands.map((band, k) => {
           const from = edge(band.after);
