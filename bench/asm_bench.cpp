@@ -26,6 +26,8 @@ std::string program(int kernels) {
     for (int more = 0; more < 1 + k % 7; ++more) value = call(more % 2 ? "Exp" : "Mul", more % 2 ? fmt::format("R{}", value) : fmt::format("R{}, R{}", value, last));
     last = call("MatMul", fmt::format("R1, R{}", value));
   }
+  for (int r = 2; r <= reg; ++r)
+    if (r != last) text += fmt::format("  TENSOR_FREE R{}\n", r);
   return text + fmt::format("  RETURN R{}\n", last);
 }
 

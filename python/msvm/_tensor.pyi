@@ -221,6 +221,10 @@ class TensorMethods:
         """The tensor."""
     def cross(self, other: Any, dim: builtins.int = -1) -> Tensor:
         """The cross product of vectors of 3 along an axis; the other axes broadcast. Errors: another size of the axis."""
+    def cummax(self, axis: builtins.int) -> tuple[Tensor, Tensor]:
+        """The greatest of the elements up to each one along an axis, and its position as int64: (values, indices)."""
+    def cummin(self, axis: builtins.int) -> tuple[Tensor, Tensor]:
+        """The least of the elements up to each one along an axis, and its position as int64: (values, indices)."""
     def cumprod(self, axis: builtins.int, dtype: Any = None) -> Tensor: ...
     def cumsum(self, axis: builtins.int, dtype: Any = None) -> Tensor: ...
     def det(self) -> Tensor:
@@ -233,6 +237,8 @@ class TensorMethods:
         """A vector as the diagonal of a square matrix of zeros; or the diagonal of a matrix."""
     def diagonal(self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> Tensor:
         """The diagonals of the matrices in two axes, as the last axis of the result; positive offsets lie above the main one."""
+    def diff(self, n: builtins.int = 1, axis: builtins.int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+        """Differences of neighbours along an axis, ``n`` times over; of bools, whether they differ."""
     def dim(self) -> builtins.int:
         """The number of axes."""
     def div(self, other: Any, *, rounding_mode: str | None = None) -> Tensor:
@@ -349,6 +355,7 @@ class TensorMethods:
         """Logarithm of softmax, computed without its loss of digits."""
     def logaddexp(self, other: Any) -> Tensor:
         """log(exp(a) + exp(b)) without overflow. Two operands that broadcast."""
+    def logcumsumexp(self, axis: builtins.int) -> Tensor: ...
     def logical_and(self, other: Any) -> Tensor:
         """Whether both are true."""
     def logical_not(self) -> Tensor:
@@ -462,6 +469,8 @@ class TensorMethods:
         """The lesser one; NaN if either is NaN. Of bools, logical and."""
     def mm(self, mat2: Any) -> Tensor:
         """Matrix product of tensors of ranks 2 and 2. ONNX ``MatMul``. Errors: InputError for other ranks."""
+    def mode(self, axis: builtins.int = -1, keepdims: builtins.bool = False) -> tuple[Tensor, Tensor]:
+        """The most frequent element along an axis, of several the least, and its last position as int64: (values, indices)."""
     def moveaxis(self, source: Any, destination: Any) -> Tensor:
         """The axes ``source`` moved to the places ``destination``; the others keep their order."""
     def movedim(self, source: Any, destination: Any) -> Tensor:

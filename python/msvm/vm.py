@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _context, _core, _registry
 from ._errors import FileError, InputError
@@ -21,7 +21,13 @@ from ._vm.monitor import start as _start_monitor
 from ._vm.scd import ScdTable, scd_table
 from ._vm.why import Explanation, explanation
 
+if TYPE_CHECKING:
+    from ._vm.alerts.alert import Alert
+    from ._vm.alerts.service import AlertTable
+
 __all__ = [
+    "add_alert",
+    "alerts",
     "bc_trace_summary",
     "bc_trace_to_csv",
     "bc_trace_to_perfetto",
@@ -35,10 +41,12 @@ __all__ = [
     "get_avg_compile_time",
     "get_jit_hit_rate",
     "jit_info",
+    "load_alerts",
     "load_capability_patch",
     "memory_stats",
     "metrics",
     "print_scd_analysis",
+    "remove_alert",
     "scd_analysis",
     "set_log_level",
     "slow_path",
@@ -290,6 +298,57 @@ def enable_flight_recorder(on: bool = True, seconds: float = 30.0, folder: Folde
 def dump_flight_recorder(reason: str = "asked for") -> str:
     """Write what the flight recorder holds as a log; returns the path. Raises ``InputError`` if it isn't on."""
     return _core.dump_flight_recorder(str(reason))
+
+
+def add_alert(
+    rule: str,
+    *,
+    mail: str | Sequence[str] | None = None,
+    webhook: Any = None,
+    for_: float | str | None = None,
+    message: str = "",
+    f: Any = None,
+    smtp: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    window: float | str = 10,
+    hold: float | str = 60,
+    limit_per_hour: int = 12,
+    on_fire: Callable[[Alert], Any] | None = None,
+) -> Alert:
+    """Watch a rule such as ``hit_rate < 0.85 for 60s``, and tell ``mail`` and ``webhook`` once when it holds, and once when it's over.
+
+    Values are of the last ``window`` seconds, looked at once a second; ``for_`` (or in the rule): how long the condition has to hold;
+    ``hold``: how long it must not hold until the incident is over. ``message`` is told along. ``f``: a Program, a jitted function or a
+    program's name; by default all. ``smtp``: ``host``, ``port``, ``user``, ``password``, ``sender``, ``tls``, ``ca``, or a file (0600) with
+    them; else ``MSVM_SMTP_HOST`` and so on. A recipient gets ``limit_per_hour`` messages. ``on_fire`` is called with the alert. All of it:
+    docs/alerts.md. Raises ``InputError`` for a rule, naming the column and what is possible there.
+    """
+    from ._vm.alerts import service
+
+    about = {"mail": mail, "webhook": webhook, "for_": for_, "message": message, "f": f, "smtp": smtp}
+    made = service.make(rule, **about, window=window, hold=hold, limit_per_hour=limit_per_hour, on_fire=on_fire)
+    service.add([made])
+    return made
+
+
+def remove_alert(alert: Alert | str) -> None:
+    """Don't watch an alert, or those with this rule, any more; nobody is told."""
+    from ._vm.alerts import service
+
+    service.remove(alert)
+
+
+def alerts() -> AlertTable:
+    """What is watched: a list of dicts that prints as a table: ``state`` (ok, pending, firing), ``since``, ``value``, who was told, …"""
+    from ._vm.alerts import service
+
+    return service.table()
+
+
+def load_alerts(path: str | os.PathLike[str]) -> list[Alert]:
+    """Watch the rules of a TOML or JSON file (docs/alerts.md): all of them, or none and an error. ``MSVM_ALERTS`` does it at the start."""
+    from ._vm.alerts import files
+
+    return files.load(path)
 
 
 def _as_statement(report: Callable[..., Any]) -> Callable[..., Any]:

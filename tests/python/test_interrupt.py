@@ -111,6 +111,32 @@ def test_a_long_kernel_stops():
     np.testing.assert_array_equal(f.run([x[:2], x[:, :3]])[0], np.full((2, 3), n, np.float32))
 
 
+WORK = {
+    "sort": (1 << 22, lambda x: msvm.ops.sort(x)),
+    "topk": (1 << 22, lambda x: msvm.ops.topk(x, len(x) // 2)),
+    "unique": (1 << 21, lambda x: msvm.ops.unique(x)),
+    "logcumsumexp": (1 << 23, lambda x: msvm.ops.logcumsumexp(x, 0)),
+}
+"""A fraction of a second each, alone on the machine."""
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work_in_one_piece_stops(name):
+    count, work = WORK[name]
+    x = np.random.default_rng(5).permutation(np.arange(count, dtype=np.float32))
+    begin = time.perf_counter()
+    work(x)
+    whole = time.perf_counter() - begin
+
+    def again_and_again():
+        while True:
+            work(x)
+
+    assert min(interrupted(again_and_again, after=whole / 2) for _ in range(3)) < whole / 3
+    values = msvm.ops.sort(np.array([3, 1, 2], np.float32))[0]
+    assert values.asnumpy().tolist() == [1, 2, 3]
+
+
 def test_other_threads_go_on():
     f = loop()  # noqa: F821
     done = []

@@ -1,4 +1,4 @@
-"""docs/python.md, tensors.md, options.md, reports.md, traces.md, disassembly.md, monitor.md: their examples run; the stub says what is there."""
+"""docs/: python, tensors, options, reports, traces, disassembly, monitor: their examples run; the stub says what is there."""
 
 import ast
 import re

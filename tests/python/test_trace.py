@@ -199,6 +199,27 @@ def test_flight_recorder():
         ms.vm.enable_flight_recorder(True, seconds=0)
 
 
+def test_an_alert_writes_what_the_flight_recorder_holds(caplog):
+    f = make("alarming rows")
+    ms.vm.enable_flight_recorder(True, seconds=5, on_crash=False)
+    for _ in range(3):
+        f(np.ones((3, 4), np.float32), np.ones((4, 5), np.float32))
+    fired = threading.Event()
+    alert = ms.vm.add_alert("runs > 0", f=f, message="look at the camera", on_fire=lambda _: fired.set(), webhook="http://127.0.0.1:9/")
+    try:
+        until = time.monotonic() + 20
+        while not fired.wait(0.1) and time.monotonic() < until:
+            f(np.ones((3, 4), np.float32), np.ones((4, 5), np.float32))
+        assert fired.is_set()
+    finally:
+        alert.remove()
+    (dump,) = Path("ms_bc_trace").glob("*-alert-runs---0.bclog")
+    rows = table(ms.vm.bc_trace_to_csv(dump))
+    assert len(of(rows, "alarming rows", "run")) >= 3
+    assert ("alert", "runs > 0: look at the camera") in [(r["name"], r["what"]) for r in rows if r["kind"] == "note"]
+    assert str(dump) in caplog.text
+
+
 CRASH = """
 import os, signal, sys
 import msvm as ms, numpy as np

@@ -25,8 +25,36 @@ class Build:
         """Tensors that may be one and the same as another variable's, by the way that was taken."""
         self.listed: set[int] = set()
         """Tensors that a list of the program holds."""
+        self.frozen: list[Any] = []
+        """Containers that mustn't be changed from some place on (``Ref.frozen``)."""
         self._names = 0
         self._symbols: set[str] = set()
+
+    def freeze(self, ref: Any) -> None:
+        if not ref.frozen:
+            ref.frozen = True
+            self.frozen.append(ref)
+
+    def mark(self) -> Any:
+        """How far the program is made; what is made after it may be taken back with ``rollback``."""
+        return (
+            self.core.mark(), len(self.constants), len(self.shown), set(self.shared), set(self.listed), len(self.frozen), self._names,
+            set(self._symbols),
+        )  # fmt: skip
+
+    def rollback(self, mark: Any, named: set[int]) -> None:
+        """``named``: registers that got their names since then."""
+        core, constants, shown, shared, listed, frozen, self._names, symbols = mark
+        self.core.rollback(core)
+        for reg in named:
+            if reg < core.registers:
+                self.core.set_name(reg, "")
+        shorten(self.constants, constants)
+        shorten(self.shown, shown)
+        self.shared, self.listed, self._symbols = set(shared), set(listed), set(symbols)
+        for ref in self.frozen[frozen:]:
+            ref.frozen = False
+        del self.frozen[frozen:]
 
     def fresh_name(self, hint: str) -> str:
         self._names += 1
@@ -40,6 +68,12 @@ class Build:
             name = f"{hint}_{k}"
         self._symbols.add(name)
         return name
+
+
+def shorten(d: dict[Any, Any], size: int) -> None:
+    """To what was put in first."""
+    while len(d) > size:
+        d.popitem()
 
 
 def current() -> Build:

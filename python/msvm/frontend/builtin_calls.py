@@ -10,6 +10,7 @@ from typing import Any
 from .. import _core
 from .lists import SymList
 from .ranges import SymRange, SymSequence
+from .records import class_of, not_a_sequence
 from .state import Ref, Unbound
 from .values import (
     Symbolic,
@@ -34,6 +35,7 @@ def _plain(it: Any, v: Any) -> Any:
 
 
 def _len(it: Any, v: Any) -> Any:
+    not_a_sequence(v, "a sequence; it has no len()")
     content = it.state.content(v)
     if isinstance(content, Unbound):
         it.unsupported(content.why)
@@ -127,6 +129,8 @@ def _all(it: Any, v: Any) -> Any:
 def _isinstance(it: Any, v: Any, classes: Any) -> bool:
     classes = classes if isinstance(classes, tuple) else (classes,)
     stands_for = {SymTensor: _core.Tensor, SymInt: int, SymFloat: float, SymBool: bool}
+    if (cls := class_of(v)) is not None:
+        return any(issubclass(cls, c) for c in classes)
     for c in classes:
         if isinstance(v, Ref) and issubclass(v.kind, c):
             return True
@@ -139,7 +143,7 @@ def _isinstance(it: Any, v: Any, classes: Any) -> bool:
 
 def _type(it: Any, v: Any) -> Any:
     stands_for: dict[type, type] = {SymTensor: _core.Tensor, SymInt: int, SymFloat: float, SymBool: bool}
-    return v.kind if isinstance(v, Ref) else stands_for.get(type(v), type(v))
+    return v.kind if isinstance(v, Ref) else class_of(v) or stands_for.get(type(v), type(v))
 
 
 def _round(it: Any, v: Any, digits: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import types
@@ -19,8 +20,9 @@ from .captures import TENSOR, trusted
 from .expressions import BoundMethod, Closure, Text, another
 from .join import is_tensor
 from .printing import PendingException
+from .records import is_named, is_record_class, record_class
 from .source import source_of
-from .state import Ref
+from .state import Ref, is_tuple, tuple_like
 from .values import Symbolic, SymBool, SymTensor, as_tensor, dim_of, integer
 
 
@@ -35,8 +37,7 @@ class Calls(Base):
                 kwargs.update(self.state.content(more))
             else:
                 kwargs[k.arg] = self.eval(k.value)
-        with self.located(node):
-            return self.call(function, args, kwargs)
+        return self.at(node, self.call, function, args, kwargs)
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if isinstance(function, Closure):
@@ -98,7 +99,7 @@ class Calls(Base):
             return self.made([self.owned(x) for x in v])
         if type(v) is dict:
             return self.made({k: self.owned(x) for k, x in v.items()})
-        return tuple(self.owned(x) for x in v) if type(v) is tuple else v
+        return tuple_like(v, [self.owned(x) for x in v]) if is_tuple(v) else v
 
     def trusted_call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """A function from outside, while the program is made: with known values only, but for our own."""
@@ -181,6 +182,10 @@ class Calls(Base):
     def construct(self, cls: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if cls is TENSOR:
             return self.make_tensor(args, kwargs)
+        if is_named(cls):
+            return cls(*args, **kwargs)
+        if is_record_class(cls):
+            return self.make_record(cls, args, kwargs)
         plain = [self.state.plain(a) for a in args]
         named = {k: self.state.plain(v) for k, v in kwargs.items()}
         if issubclass(cls, BaseException):
@@ -192,6 +197,19 @@ class Calls(Base):
         if not trusted(cls.__module__):
             self.unsupported(f"an object of class {cls.__name__} is made inside the function; make it outside")
         return self.owned(cls(*plain, **named))
+
+    def make_record(self, cls: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """An object of a dataclass; nobody changes it in the function, so that it is a tuple with names."""
+        bound = signature_of(cls).bind(*args, **kwargs).arguments
+        values = []
+        for f in dataclasses.fields(cls):
+            if f.name in bound:
+                values.append(bound[f.name])
+            elif f.default_factory is not dataclasses.MISSING:
+                values.append(self.call(f.default_factory, [], {}))
+            else:
+                values.append(self.captures.take(f.default, ("value", f.default), f.name))
+        return record_class(cls)._make(values)
 
     def exception(self, cls: type[BaseException], args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The exception itself, or what makes it when the program runs, if it speaks of values that aren't known yet."""

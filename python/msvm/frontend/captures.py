@@ -5,12 +5,13 @@ Paths, as the dispatcher reads them: ``("global", dict, name)``, ``("cell", cell
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from .build import Build
+from .build import Build, current, shorten
 from .declared import Declared
 from .join import Restart
 from .program import Kind, input_value
@@ -24,6 +25,7 @@ MUTABLE = _core.Mutable
 _TRUSTED = ("msvm", "numpy", "math", "builtins", "torch", "typing", "operator", "functools", "itertools")
 
 
+@functools.lru_cache(maxsize=1024)
 def trusted(module: str | None) -> bool:
     """Modules whose names nobody rebinds."""
     return module is not None and module.split(".")[0] in _TRUSTED
@@ -31,6 +33,9 @@ def trusted(module: str | None) -> bool:
 
 class Captures:
     """Over all tries of one compilation. Inputs that a try finds late are there from the start in the next one."""
+
+    late = False
+    """This try has found such an input: it goes on, to find others, but its program means nothing."""
 
     def __init__(self, declared: Declared | None = None, burn: bool = False) -> None:
         self.burn = burn
@@ -49,7 +54,16 @@ class Captures:
         if self.declared:
             self._shapes = {key: self.declared.shape_of(v) for key, v in self._arrays.items()}
         self._parameters = {}
+        self.late = False
         self._values = {key: input_value(build, kind, name, self._shapes.get(key)) for key, (_, kind, name) in self.sources.items()}
+
+    def mark(self) -> Any:
+        """What stands for the values so far, in the program that is being made."""
+        return len(self._values), len(self._parameters)
+
+    def rollback(self, mark: Any) -> None:
+        shorten(self._values, mark[0])
+        shorten(self._parameters, mark[1])
 
     def names(self) -> list[str]:
         return [name for _, _, name in self.sources.values()]
@@ -95,7 +109,10 @@ class Captures:
         if key not in self.sources:
             self.sources[key] = (source, kind, name)
         if key not in self._values:
-            raise Restart
+            if self.declared:
+                raise Restart
+            self.late = True
+            self._values[key] = input_value(current(), kind, name)
         return self._values[key]
 
     def _mutable(self, v: Any, source: Source, name: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._errors import UnsupportedError
+from .attempts import TRIES
 from .build import Build, making
 from .captures import Captures, Source
 from .declared import Declared
@@ -19,8 +20,6 @@ from .program import Kind, Results, input_value
 from .refuted import Places
 from .source import source_of
 from .values import SymTensor
-
-TRIES = 400
 
 
 class Compiled:
@@ -66,7 +65,7 @@ def compile_function(
     finally:
         if collecting:
             gc.enable()
-    raise UnsupportedError(f"{function.__qualname__}: the sizes and kinds of values in its loops don't settle")
+    raise UnsupportedError(f"{function.__qualname__}: what it takes from outside doesn't settle")
 
 
 def _attempt(
@@ -107,10 +106,10 @@ def _attempt(
         except Dead:
             it.alive = False
         except Exception:
-            if it.learnt:
+            if captures.late:
                 raise Restart from None
             raise
-        if it.learnt:
+        if captures.late:
             raise Restart
         results = Results(build)
         if it.alive:

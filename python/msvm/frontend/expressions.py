@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import functools
+import inspect
 import operator
 import types
 from collections.abc import Callable, Iterator
@@ -15,10 +17,11 @@ import numpy as np
 from .base import Base
 from .captures import trusted
 from .join import PEEL, Restart, Variant, describe, is_tensor, kind_of
-from .lists import SymList
+from .lists import SymList, element_of
 from .ranges import SymRange, SymSequence
+from .records import class_of, not_a_sequence
 from .source import Source, names_in, stored_names
-from .state import Path, Ref, Unbound
+from .state import Path, Ref, Unbound, is_tuple, tuple_like
 from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, logical_and, logical_not, logical_or, read
 
 _CONVERSIONS: dict[int, Any] = {115: str, 114: repr, 97: ascii}
@@ -85,12 +88,12 @@ class BoundMethod:
 
 class Expressions(Base):
     def eval(self, node: Any) -> Any:
-        handler = getattr(self, f"ev_{type(node).__name__}", None)
+        handler = self.handlers.get(type(node))
         if handler is None:
             from .interpret import not_supported
 
             self.unsupported(not_supported(node, "an expression"))
-        return handler(node)
+        return handler(self, node)
 
     # --- names ------------------------------------------------------------------------------------------------------------
 
@@ -101,14 +104,14 @@ class Expressions(Base):
         return self.load_name(node.id)
 
     def load_name(self, name: str) -> Any:
-        frame = self.frame
+        frame = self.frames[-1]
         v = self.state.frames[frame.number].get(name, frame)
         if v is not frame:
-            return self.bound(name, v)
+            return self.bound(name, v) if isinstance(v, Unbound) else v
         if name in frame.local_names:
             if self.open_loops and PEEL not in self.loop_tables[self.open_loops[-1]]:  # perhaps it has a value from the first turn on
                 self.loop_tables[self.open_loops[-1]][PEEL] = Variant()
-                raise Restart
+                raise Restart(self.open_loops[-1])
             raise UnboundLocalError(f"{name} has no value yet")
         outer = frame.outer
         while outer is not None:
@@ -124,7 +127,13 @@ class Expressions(Base):
             except ValueError:
                 raise NameError(f"{name} has no value yet in the enclosing scope") from None
         if name in frame.globals:
-            return self.captures.take(frame.globals[name], ("global", frame.globals, name), name)
+            v = frame.globals[name]
+            if (id(frame.globals), name) in self.constants:
+                return v
+            taken = self.captures.take(v, ("global", frame.globals, name), name)
+            if taken is v and isinstance(v, (types.ModuleType, types.FunctionType, type)):
+                self.constants.add((id(frame.globals), name))
+            return taken
         if hasattr(builtins, name):
             return getattr(builtins, name)
         raise NameError(f"name '{name}' is not defined")
@@ -137,7 +146,7 @@ class Expressions(Base):
         return v
 
     def store_name(self, name: str, v: Any) -> None:
-        self.state.frames[self.frame.number][name] = v
+        self.state.frames[self.frames[-1].number][name] = v
 
     def ev_NamedExpr(self, node: ast.NamedExpr) -> Any:
         v = self.eval(node.value)
@@ -150,6 +159,8 @@ class Expressions(Base):
         return self.attribute(self.eval(node.value), node.attr)
 
     def attribute(self, owner: Any, name: str) -> Any:
+        if type(owner) is types.ModuleType and trusted(owner.__name__):
+            return getattr(owner, name)
         if isinstance(owner, (Ref, list, dict, set, str, Text)):
             return BoundMethod(owner, name)
         if isinstance(owner, Symbolic):
@@ -159,11 +170,13 @@ class Expressions(Base):
                 return getattr(owner, name)
             except AttributeError:
                 raise AttributeError(f"a tensor has no attribute '{name}'") from None
+        if (cls := class_of(owner)) is not None:
+            return self.record_attribute(owner, cls, name)
         if isinstance(owner, (Closure, BoundMethod)):
             raise AttributeError(f"'function' object has no attribute '{name}'")
         if isinstance(owner, types.ModuleType):
             v = getattr(owner, name)
-            if trusted(owner.__name__) or isinstance(v, types.ModuleType):
+            if isinstance(v, types.ModuleType):
                 return v
             return self.captures.take(v, ("attr", owner, name), name)
         if isinstance(owner, type) and trusted(owner.__module__):
@@ -175,6 +188,17 @@ class Expressions(Base):
         if isinstance(v, (types.MethodType, types.BuiltinMethodType)) or isinstance(owner, (int, float, tuple, np.ndarray, slice, range)):
             return v
         return self.captures.take(v, ("attr", owner, name), name)
+
+    def record_attribute(self, record: Any, cls: type, name: str) -> Any:
+        """Of an object of a dataclass that the function made."""
+        if name in record._fields:
+            return getattr(record, name)
+        found = inspect.getattr_static(cls, name, None)
+        if isinstance(found, property):
+            return self.call(found.fget, [record], {})
+        if isinstance(found, types.FunctionType):
+            return functools.partial(found, record)
+        return getattr(cls, name)
 
     def number_attribute(self, owner: Any, name: str) -> Any:
         if name not in ("value", "real", "numerator") or isinstance(owner, SymBool):
@@ -190,6 +214,7 @@ class Expressions(Base):
     def get_item(self, owner: Any, index: Any) -> Any:
         if isinstance(owner, SymTensor):
             return another(owner[self.state.plain(index)], [owner])  # type: ignore[index]
+        not_a_sequence(owner, "subscriptable")
         content = self.state.content(owner)
         if isinstance(content, Unbound):
             self.unsupported(content.why)
@@ -217,14 +242,32 @@ class Expressions(Base):
         return self.made(v) if isinstance(owner, Ref) and isinstance(v, list) and isinstance(index, slice) else v
 
     def choose(self, items: list[Any], index: SymInt) -> Any:
-        """One of a few numbers by a size."""
-        if not items or any(kind_of(v) != "int" for v in items):
-            self.unsupported(
-                "an index into a list that is known only when the program runs; stack the tensors with msvm.ops.stack and index that"
-            )
+        """One of a few values by a size."""
+        from ..ops._index import position
         from .values import as_tensor
 
-        return read(as_tensor(items)[index])  # type: ignore[index]
+        if items and all(kind_of(v) == "int" for v in items):
+            return read(as_tensor(items)[index])  # type: ignore[index]
+        place = position(index, len(items), 0)
+        if not all(is_tensor(v) for v in items):
+            return self.one_of(items, place)
+        tensors = [as_tensor(v) for v in items]
+        if len({(t.dtype, t.ndim) for t in tensors}) > 1:
+            return self.one_of(items, place)
+        return element_of(tensors, place)
+
+    def one_of(self, items: list[Any], place: Any) -> Any:
+        """By branches."""
+        here = place == 0
+        if len(items) == 1 or here is True:
+            return items[0]
+        if here is False:
+            return self.one_of(items[1:], place - 1)
+        ends: list[Path] = []
+        taken, other = self.fork(here)
+        self.value_on(taken, "an element by its index", lambda: items[0], ends)
+        self.value_on(other, "an element by its index", lambda: self.one_of(items[1:], place - 1), ends)
+        return self.joined_value("an element by its index", ends)
 
     def set_item(self, owner: Any, index: Any, value: Any) -> None:
         if isinstance(owner, SymTensor):
@@ -345,6 +388,8 @@ class Expressions(Base):
             found = self.contains(a, b)
             return found if isinstance(op, ast.In) else logical_not(found)
         x, y = self.state.plain(a), self.state.plain(b)
+        if class_of(x) is not class_of(y) and isinstance(op, (ast.Eq, ast.NotEq)):
+            return isinstance(op, ast.NotEq)
         if isinstance(x, (tuple, list)) and type(x) is type(y) and isinstance(op, (ast.Eq, ast.NotEq)) and _any_symbolic(x, y):
             equal = self.equal_items(x, y)
             return equal if isinstance(op, ast.Eq) else logical_not(equal)
@@ -459,6 +504,7 @@ class Expressions(Base):
 
     def iterate(self, v: Any) -> Iterator[Any]:
         """The elements, whose number must be known."""
+        not_a_sequence(v, "iterable")
         content = self.state.content(v)
         if isinstance(content, Unbound):
             self.unsupported(content.why)
@@ -481,6 +527,8 @@ class Expressions(Base):
             return iter([content[k] for k in range(n)])  # type: ignore[index]
         if isinstance(content, SymList):
             self.unsupported("a list that a loop makes can't be taken apart here; loop over it with a for statement, or stack it")
+        if is_tuple(content):
+            return iter(content)
         self.captures.watch(content)
         if isinstance(content, Symbolic):
             raise TypeError(f"{describe(content)} is not iterable")
@@ -623,9 +671,12 @@ class Expressions(Base):
 
 def another(result: Any, given: list[Any]) -> Any:
     """A result that is an argument as it stands is another tensor for Python: updates in place of one don't reach the other."""
-    if isinstance(result, SymTensor) and any(result is v for v in given):
-        return SymTensor(result.reg)
-    return tuple(another(v, given) for v in result) if type(result) is tuple else result
+    if type(result) is SymTensor:
+        for v in given:
+            if result is v:
+                return SymTensor(result.reg)
+        return result
+    return tuple_like(result, [another(v, given) for v in result]) if is_tuple(result) else result
 
 
 def _any_symbolic(*groups: Any) -> bool:

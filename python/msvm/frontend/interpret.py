@@ -1,13 +1,12 @@
 """Runs a function's syntax tree over symbolic values: what is known is computed, the rest becomes instructions.
 
-Statements are here; expressions in ``expressions``, calls in ``calls``.
+Statements are here; expressions in ``expressions``, calls in ``calls``, loops in ``loops``.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .._errors import Error, UnsupportedError, mark
@@ -15,17 +14,13 @@ from .build import Build
 from .calls import Calls
 from .captures import Captures
 from .expressions import Expressions
-from .join import PEEL, TRAPS, Dead, Header, Key, Restart, Variant, describe, is_tensor, join, kind_of
-from .lists import SymList
+from .join import Dead, Key, Restart, Variant, is_tensor, join
+from .loops import Loop, Loops
 from .printing import PendingException, emit_raise
-from .ranges import SymRange, SymSequence
 from .refuted import Places, within
 from .source import Source
 from .state import Path, Ref, State, Unbound
-from .values import Symbolic, SymBool, SymInt, SymTensor, dim_of, integer
-
-UNROLL = 64
-"""Turns of a loop that are written out where they are known; longer ones loop when the program runs."""
+from .values import Symbolic, SymBool, SymTensor
 
 UNSUPPORTED = {
     ast.With: "a with statement; do it outside the function",
@@ -53,12 +48,6 @@ _AT_RUN_TIME = (ArithmeticError, LookupError, ValueError, TypeError, NameError, 
 """What a statement raises while it is compiled, and Python would raise when it runs."""
 
 
-class Loop:
-    def __init__(self) -> None:
-        self.breaks: list[Path] = []
-        self.continues: list[Path] = []
-
-
 class Frame:
     """One function that is being run: the top one, or one that was called."""
 
@@ -82,7 +71,7 @@ class Frame:
         self.keep = False
 
 
-class Interpreter(Expressions, Calls):
+class Interpreter(Expressions, Calls, Loops):
     def __init__(self, build: Build, captures: Captures, loops: dict[Any, dict[Key, Variant]]) -> None:
         self.build = build
         self.core = build.core
@@ -100,12 +89,13 @@ class Interpreter(Expressions, Calls):
         self.refuted: Places = {}
         self.open_loops: list[Key] = []
         """Those around this place that loop when the program runs."""
-        self.learnt = False
-        """A loop turned out to change more than was assumed: what is made since then means nothing."""
+        self.loops_tried: set[Key] | None = None
+        self.loops_learnt = False
         self.named_regs: set[int] = set()
         self.reports: list[Callable[..., Any]] = []
         self.node: Any = None
-        self._frame_count = 0
+        self.constants = set()
+        self.frame_count = 0
 
     # --- places -----------------------------------------------------------------------------------------------------------
 
@@ -120,30 +110,38 @@ class Interpreter(Expressions, Calls):
     def unsupported(self, what: str) -> NoReturn:
         raise UnsupportedError(what)
 
-    @contextmanager
-    def located(self, node: Any) -> Iterator[None]:
-        """Errors inside get the line; instructions get it as debug information."""
+    def at(self, node: Any, function: Callable[..., Any], *args: Any) -> Any:
+        """Calls it. Errors inside get the node's line; instructions get it as debug information."""
         outer = self.node
         self.node = node
-        self.core.set_debug(self.frame.source.file, node.lineno, node.col_offset + 1, [f.source.name for f in self.frames])
+        self.core.set_line(node.lineno, node.col_offset + 1)
         try:
-            yield
+            return function(*args)
         except (Restart, Dead, RecursionError):
             raise
         except Exception as e:
-            if not getattr(e, "_msvm_place", False):
-                where = f"{self.place()}: in {self.frame.source.name}"
-                line = self.frame.source.line(node.lineno)
-                if isinstance(e, Error):
-                    e.args = (f"{where}: {e}" + (f"\n    {line}" if line else ""),)
-                else:
-                    e.add_note(f"  {where}: {line}")
-                e._msvm_place = True  # type: ignore[attr-defined]
+            self.name_place(e, node)
             raise
         finally:
             self.node = outer
-            if outer is not None and self.frames:
-                self.core.set_debug(self.frame.source.file, outer.lineno, outer.col_offset + 1, [f.source.name for f in self.frames])
+            if outer is not None:
+                self.core.set_line(outer.lineno, outer.col_offset + 1)
+
+    def name_place(self, e: Exception, node: Any) -> None:
+        if getattr(e, "_msvm_place", False):
+            return
+        where = f"{self.place()}: in {self.frame.source.name}"
+        line = self.frame.source.line(node.lineno)
+        if isinstance(e, Error):
+            e.args = (f"{where}: {e}" + (f"\n    {line}" if line else ""),)
+        else:
+            e.add_note(f"  {where}: {line}")
+        e._msvm_place = True  # type: ignore[attr-defined]
+
+    def in_frame(self) -> None:
+        """Instructions that follow are of the innermost function."""
+        if self.frames:
+            self.core.set_origins(self.frame.source.file, [f.source.name for f in self.frames])
 
     # --- functions --------------------------------------------------------------------------------------------------------
 
@@ -154,19 +152,19 @@ class Interpreter(Expressions, Calls):
             self.unsupported(f"{source.name} calls itself; write recursion as a while loop")
         if len(self.frames) > 100:
             self.unsupported("more than 100 functions call one another")
-        self._frame_count += 1
-        frame = Frame(self._frame_count, source, outer, real_globals, cells, source.local_names)
+        self.frame_count += 1
+        frame = Frame(self.frame_count, source, outer, real_globals, cells, source.local_names)
         self.all_frames[frame.number] = frame
         self.state.frames[frame.number] = dict(arguments)
         self.site.append(("call", self.node and (self.node.lineno, self.node.col_offset)))
         outer_node = self.node
         self.frames.append(frame)
+        self.in_frame()
         node = source.node
         value = None
         if isinstance(node, ast.Lambda):
             try:
-                with self.located(node.body):
-                    value = self.eval(node.body)
+                value = self.at(node.body, self.eval, node.body)
             except Dead:
                 self.alive = False
         else:
@@ -178,20 +176,23 @@ class Interpreter(Expressions, Calls):
             if self.alive:
                 value = self.state.frames[frame.number]["return"]
         if isinstance(value, Unbound):
-            with self.located(node.body if isinstance(node, ast.Lambda) else node):
-                if value.loop is not None:
-                    self.value_from_loop(*value.loop)
-                self.unsupported(f"the result can't be told: {value.why}; return a value of one kind on every way")
+            self.at(node.body if isinstance(node, ast.Lambda) else node, self.no_result, value)
         self.frames.pop()
+        self.in_frame()
         self.node = outer_node
         self.site.pop()
         if not frame.keep:
             self.state.frames.pop(frame.number, None)
         if not self.alive:
             raise Dead
-        if outer_node is not None and self.frames:
-            self.core.set_debug(self.frame.source.file, outer_node.lineno, outer_node.col_offset + 1, [f.source.name for f in self.frames])
+        if outer_node is not None:
+            self.core.set_line(outer_node.lineno, outer_node.col_offset + 1)
         return value
+
+    def no_result(self, value: Unbound) -> NoReturn:
+        if value.loop is not None:
+            self.value_from_loop(*value.loop)
+        self.unsupported(f"the result can't be told: {value.why}; return a value of one kind on every way")
 
     def made(self, content: Any) -> Ref:
         """A list, dict or set of the function, on the path where it stands once the content has been evaluated."""
@@ -212,21 +213,23 @@ class Interpreter(Expressions, Calls):
         for s in statements:
             if not self.alive:
                 return
-            with self.located(s):
-                handler = getattr(self, f"do_{type(s).__name__}", None)
-                if handler is None:
-                    self.unsupported(not_supported(s, "a statement"))
-                try:
-                    if self.control and not isinstance(s, _COMPOUND):
-                        self.unless_refuted(s)
-                    handler(s)
-                except Dead:
-                    self.alive = False
-                except _AT_RUN_TIME as e:
-                    if not self.control or isinstance(e, UnsupportedError):
-                        raise
-                    self.core.trap(self.exception_text(e))  # Python minds only where it runs
-                    self.alive = False
+            self.at(s, self.statement, s)
+
+    def statement(self, s: Any) -> None:
+        handler = _STATEMENTS.get(type(s))
+        if handler is None:
+            self.unsupported(not_supported(s, "a statement"))
+        try:
+            if self.control and self.refuted and not isinstance(s, _COMPOUND):
+                self.unless_refuted(s)
+            handler(self, s)
+        except Dead:
+            self.alive = False
+        except _AT_RUN_TIME as e:
+            if not self.control or isinstance(e, UnsupportedError):
+                raise
+            self.core.trap(self.exception_text(e))  # Python minds only where it runs
+            self.alive = False
 
     def unless_refuted(self, node: Any) -> None:
         """Ends this way of the program if the verifier found that the node is sure to fail here."""
@@ -439,9 +442,7 @@ class Interpreter(Expressions, Calls):
                 self.store_name(name, evaluate())
             else:
                 self.unless_refuted(node)
-                with self.located(node):
-                    value = evaluate()
-                self.store_name(name, value)
+                self.store_name(name, self.at(node, evaluate))
             ends.append(self.path())
         except Dead:
             del self.site[site:]
@@ -457,253 +458,8 @@ class Interpreter(Expressions, Calls):
         self.core.set_block(path.block)
         self.state, self.alive = path.state, True
 
-    # --- loops ------------------------------------------------------------------------------------------------------------
 
-    def do_For(self, s: ast.For) -> None:
-        iterable = self.eval(s.iter)
-        count = self.runtime_count(iterable)
-        if count is not None:
-            self.runtime_for(s, iterable, count)
-            return
-        self.unrolled_for(s, self.iterate(iterable))
-
-    def runtime_count(self, iterable: Any) -> Any:
-        """Turns of a loop that runs when the program runs; None: it is written out."""
-        if isinstance(iterable, SymSequence):
-            return iterable.count
-        if isinstance(iterable, SymRange):
-            return iterable.count if isinstance(iterable.count, SymInt) or iterable.count > UNROLL else None
-        content = self.state.content(iterable)
-        if isinstance(content, SymList):
-            return content.length
-        if isinstance(iterable, range):
-            return len(iterable) if len(iterable) > UNROLL else None
-        if isinstance(iterable, SymTensor):
-            n = len_of(iterable)
-            return n if isinstance(n, SymInt) or n > UNROLL else None
-        return None
-
-    def unrolled_for(self, s: ast.For, items: Any) -> None:
-        loop = Loop()
-        self.frame.loops.append(loop)
-        for k, item in enumerate(items):
-            self.site.append(k)
-            self.assign(s.target, item)
-            loop.continues = []
-            self.block(s.body)
-            self.site.pop()
-            if self.alive:
-                loop.continues.append(self.path())
-            self.resume(loop.continues)
-            if not self.alive:
-                break
-        self.frame.loops.pop()
-        self.after_loop(s, loop)
-
-    def after_loop(self, s: Any, loop: Loop) -> None:
-        if self.alive and s.orelse:
-            self.block(s.orelse)
-        self.resume(([self.path()] if self.alive else []) + loop.breaks)
-
-    def runtime_for(self, s: ast.For, iterable: Any, count: Any) -> None:
-        index: list[int] = []
-        peeled = self.is_peeled(s)
-        zero: Path | None = None
-        breaks: list[Path] = []
-        if peeled:
-            zero, breaks = self.first_turn(s, count > 0, lambda: self.assign(s.target, self.element(iterable, 0)))
-        first = self.core.current()
-
-        def test() -> Any:
-            index.append(self.core.phi("i64"))
-            self.core.add_phi_dim(index[0], first, int(peeled))
-            k = integer(self.core.dim(index[0]))
-            self.core.set_name(index[0], "turn")
-            return SymBool(self.core.compare("lt", dim_of(k), dim_of(count)))
-
-        def begin() -> None:
-            k = integer(self.core.dim(index[0]))
-            self.assign(s.target, self.element(iterable, k))
-
-        def advance() -> None:
-            k = integer(self.core.dim(index[0]))
-            self.core.add_phi_dim(index[0], self.core.current(), dim_of(k + 1))
-
-        self.runtime_loop(s, test, begin, advance, breaks, zero)
-
-    def loop_key_outside(self, s: Any) -> Key:
-        """The key, asked for within the loop."""
-        return (*self.site[:-1], s.lineno, s.col_offset)
-
-    def loop_key(self, s: Any) -> Key:
-        return (*self.site, s.lineno, s.col_offset)
-
-    def is_peeled(self, s: Any) -> bool:
-        return PEEL in self.loop_tables.setdefault(self.loop_key(s), {})
-
-    def first_turn(self, s: Any, condition: Any, begin: Callable[[], None]) -> tuple[Path | None, list[Path]]:
-        """One turn before the loop. Returns the way on which there is no turn at all, and those that broke off."""
-        zero = None
-        if isinstance(condition, SymBool):
-            taken, zero = self.fork(condition)
-            self.enter(taken)
-        elif not condition:
-            return None, []
-        loop = Loop()
-        self.frame.loops.append(loop)
-        self.control += 1
-        self.site.append("first")
-        begin()
-        self.block(s.body)
-        self.site.pop()
-        self.control -= 1
-        self.frame.loops.pop()
-        if self.alive:
-            loop.continues.append(self.path())
-        self.resume(loop.continues)
-        return zero, loop.breaks
-
-    def value_from_loop(self, loop: Any, name: str) -> None:
-        """A name is read that has no value if a loop has no turn: that loop is made so that the program ends there then."""
-        table = self.loop_tables.setdefault(loop, {})
-        table.setdefault(PEEL, Variant())
-        traps = table.setdefault(TRAPS, Variant())
-        if name not in traps.names:
-            traps.names.add(name)
-            raise Restart
-
-    def without_turns(self, s: Any, zero: Path, ends: list[Path]) -> list[Path]:
-        """The way on which a peeled loop has no turn: an error there if a variable of another kind is used later."""
-        if not ends:
-            return [zero]
-        key = self.loop_key(s)
-        traps = self.loop_tables.get(key, {}).get(TRAPS, Variant()).names
-        here, there = zero.state.frames[self.frame.number], ends[0].state.frames[self.frame.number]
-        for name in sorted(there):
-            before = here.get(name, Unbound("it gets its value in the loop"))
-            if isinstance(there[name], Unbound) or (kind_of(before) == kind_of(there[name]) and not isinstance(before, Unbound)):
-                continue
-            if name not in traps:
-                here[name] = Unbound("it has no value, or one of another kind, if the loop has no turn", (key, name))
-                continue
-            self.enter(zero)
-            if isinstance(before, Unbound):
-                error = UnboundLocalError(f"the loop at {self.place()} has no turn, so {name} has no value")
-                self.core.trap(self.exception_text(error))
-            else:
-                self.core.trap(
-                    f"the loop at {self.place()} has no turn, so {name} is still {describe(before)}, not {describe(there[name])}; "
-                    f"give it its first value with msvm.ops before the loop"
-                )
-            return []
-        return [zero]
-
-    def element(self, iterable: Any, k: Any) -> Any:
-        if isinstance(iterable, SymSequence):
-            return iterable.at(k)
-        if isinstance(iterable, SymRange):
-            return iterable.start + k * iterable.step
-        if isinstance(iterable, range):
-            return iterable.start + k * iterable.step
-        return self.get_item(iterable, k)
-
-    def do_While(self, s: ast.While) -> None:
-        always = isinstance(s.test, ast.Constant) and bool(s.test.value)
-        loop = Loop()
-        turns = 0
-        while not always and turns < UNROLL and not loop.breaks:
-            state = self.state.clone()
-            condition = self.test(s.test)
-            if not isinstance(condition, bool):
-                self.state = state  # the test is made again in the loop's header
-                break
-            if not condition:
-                self.after_loop(s, loop)
-                return
-            turns += 1
-            self.site.append(("turn", turns))
-            self.frame.loops.append(loop)
-            loop.continues = []
-            self.block(s.body)
-            self.frame.loops.pop()
-            self.site.pop()
-            if self.alive:
-                loop.continues.append(self.path())
-            self.resume(loop.continues)
-            if not self.alive:
-                self.after_loop(s, loop)
-                return
-
-        def test() -> Any:
-            return self.test(s.test)
-
-        zero: Path | None = None
-        breaks: list[Path] = []
-        if self.is_peeled(s):
-            zero, breaks = self.first_turn(s, test(), lambda: None)
-        self.runtime_loop(s, test, lambda: None, lambda: None, loop.breaks + breaks, zero)
-
-    def runtime_loop(
-        self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], breaks: list[Path], zero: Path | None
-    ) -> None:
-        ends: list[Path] = []
-        loop = Loop()
-        if self.alive:
-            self.turns(s, test, begin, advance, loop, ends)
-        loop.breaks = breaks + loop.breaks
-        if zero is not None:
-            ends = [*self.without_turns(s, zero, ends + loop.breaks), *ends]
-        self.resume(ends)
-        self.after_loop(s, loop)
-
-    def turns(
-        self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], loop: Loop, ends: list[Path]
-    ) -> None:
-        """The loop itself. ``ends``: where the test fails."""
-        header = Header(self.path(), self.loop_tables.setdefault(self.loop_key(s), {}), self.core.new_block())
-        self.open_loops.append(self.loop_key(s))
-        self.site.append((s.lineno, s.col_offset))
-        self.control += 1
-        self.state = header.open()
-        condition = test()
-        if isinstance(condition, SymBool):
-            inside = self.core.new_block()
-            out = self.core.new_block()
-            self.core.branch_if(condition.reg, inside, out)
-            ends.append(Path(out, self.state.clone()))
-            self.core.set_block(inside)
-        elif not condition:
-            ends.append(self.path())
-            self.alive = False
-        self.frame.loops.append(loop)
-        if self.alive:
-            begin()
-            self.block(s.body)
-        self.frame.loops.pop()
-        if self.alive:
-            loop.continues.append(self.path())
-        self.resume(loop.continues)
-        if self.alive:
-            known = header.start.frames.get(self.frame.number, {})
-            for name in self.state.frames[self.frame.number]:
-                if name not in known and name != "return":
-                    for path in ends:
-                        path.state.frames[self.frame.number][name] = Unbound(
-                            "it gets its value in a loop that may have no turn", (self.loop_key_outside(s), name)
-                        )
-            advance()
-            problem = header.close(self.path())
-            if header.changed:
-                self.learnt = True  # on, to learn more: the whole function is made again in any case
-                for path in ends:
-                    header.guess_lists(path)
-            elif problem:
-                self.node = s
-                self.unsupported(problem)
-        self.control -= 1
-        self.site.pop()
-        self.open_loops.pop()
-
-
-def len_of(t: SymTensor) -> Any:
-    return t.shape[0] if t.shape else t.__len__()
+Interpreter.handlers = {getattr(ast, name[3:]): getattr(Interpreter, name) for name in dir(Interpreter) if name.startswith("ev_")}
+_STATEMENTS: dict[type, Callable[[Any, Any], None]] = {
+    getattr(ast, name[3:]): getattr(Interpreter, name) for name in dir(Interpreter) if name.startswith("do_")
+}

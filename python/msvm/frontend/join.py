@@ -1,26 +1,31 @@
 """Where paths meet: equal values stay, others become PHIs; and loop headers, whose PHIs are found by trying.
 
-A loop is made under the assumption that nothing changes from turn to turn. What does is noted, and the whole function is made again:
+A loop is made under the assumption that nothing changes from turn to turn. What does is noted, and the loop is made again (``attempts``):
 each time with more variables as PHIs, or more axes with a size of their own, until a turn ends as it began.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from .build import current
 from .lists import SymList, common_shape, known_shape, list_of
-from .state import Path, Ref, State, Unbound
+from .state import LEAVES, Path, Ref, State, Unbound, is_tuple, tuple_like
 from .values import SymBool, SymFloat, SymInt, SymTensor, as_float, as_tensor, dim_of, integer
 
 Key = tuple[Any, ...]
 
 
 class Restart(Exception):
-    """Something was learnt: the function is made again."""
+    """Something was learnt: the function is made again; if it was of a loop that is being tried, that loop."""
+
+    def __init__(self, loop: Key | None = None) -> None:
+        super().__init__()
+        self.loop = loop
 
 
 class Dead(Exception):
@@ -53,6 +58,8 @@ def describe(v: Any) -> str:
         return "None"
     if isinstance(v, Ref):
         return f"a {v.kind.__name__}"
+    if is_tuple(v) and type(v) is not tuple:
+        return f"a {type(v).__name__}"
     if isinstance(v, tuple):
         return f"a tuple of {len(v)}"
     kind = kind_of(v)
@@ -91,9 +98,19 @@ def join(paths: Sequence[Path]) -> State:
     merge = _Merge(paths, block, state)
     missing = Unbound("it gets a value on one way only")
     for number in _common([p.state.frames for p in paths]):
-        frames = [p.state.frames[number] for p in paths]
-        names = dict.fromkeys(name for f in frames for name in f)
-        state.frames[number] = {name: merge.value([f.get(name, missing) for f in frames]) for name in names}
+        first, *rest = frames = [p.state.frames[number] for p in paths]
+        names = dict(first)
+        for f in rest:
+            if f.keys() != first.keys():
+                names = {**names, **f}
+        for name in names:
+            v = first.get(name, missing)
+            for f in rest:
+                if f.get(name, missing) is not v:
+                    v = merge.value([f.get(name, missing) for f in frames])
+                    break
+            names[name] = v
+        state.frames[number] = names
     for number in _common([p.state.heap for p in paths]):
         state.heap[number] = merge.content([p.state.heap[number] for p in paths])
     for p in paths:
@@ -105,6 +122,15 @@ def join(paths: Sequence[Path]) -> State:
     return state
 
 
+def _same_items(a: Any, b: Any) -> bool:
+    """Whether two lists, or dicts, hold the very same things."""
+    if type(a) is not type(b) or len(a) != len(b):
+        return False
+    if type(a) is list:
+        return all(map(is_, a, b))
+    return list(a) == list(b) and all(map(is_, a.values(), b.values()))
+
+
 def tensors_of(state: State) -> Iterator[SymTensor]:
     """All that variables and containers hold."""
     stack = [v for names in state.frames.values() for v in names.values()]
@@ -112,18 +138,20 @@ def tensors_of(state: State) -> Iterator[SymTensor]:
         stack.extend(content.values() if isinstance(content, dict) else content if isinstance(content, list) else ())
     while stack:
         v = stack.pop()
-        if type(v) is tuple:
-            stack.extend(v)
-        elif isinstance(v, SymTensor):
+        if type(v) is SymTensor:
             yield v
+        elif type(v) not in LEAVES and is_tuple(v):
+            stack.extend(v)
 
 
 def find_shared(state: State, sources: dict[int, set[int]]) -> None:
     """Marks the tensors of which an update in place would have to reach others. ``sources``: of each new PHI, what it may be."""
     owners: dict[int, set[int]] = {}
-    for t in tensors_of(state):
-        for reg in sources.get(t.reg, (t.reg,)):
-            owners.setdefault(reg, set()).add(t.reg)
+    held = {t.reg for t in tensors_of(state)}
+    for phi, regs in sources.items():
+        if phi in held:
+            for reg in regs:
+                owners.setdefault(reg, {reg} if reg in held and reg not in sources else set()).add(phi)
     shared = current().shared
     for regs in owners.values():
         if len(regs) > 1:
@@ -151,7 +179,10 @@ class _Merge:
 
     def value(self, values: list[Any]) -> Any:
         first = values[0]
-        if all(same(first, v) for v in values[1:]):
+        for v in values:
+            if v is not first and not same(first, v):
+                break
+        else:
             return first
         key = tuple(map(id, values))
         if key not in self.memo:
@@ -187,8 +218,8 @@ class _Merge:
             return SymBool(phi)
         if kind == "float":
             return SymFloat(self._tensors(self._converted(values, lambda v: as_float(v).tensor)))
-        if kind == "tuple" and len({len(v) for v in values}) == 1:
-            return tuple(self.value(list(column)) for column in zip(*values, strict=True))
+        if is_tuple(values[0]) and len({(type(v), len(v)) for v in values}) == 1:
+            return tuple_like(values[0], [self.value(list(column)) for column in zip(*values, strict=True)])
         return Unbound(f"it is a different {kind} on each of the ways that meet here")
 
     def _refs(self, values: list[Ref]) -> Any:
@@ -198,7 +229,7 @@ class _Merge:
             return content
         ref = self.state.new(content)
         for r in (*values, ref):
-            r.frozen = True
+            current().freeze(r)
         return ref
 
     def content(self, values: list[Any]) -> Any:
@@ -206,6 +237,12 @@ class _Merge:
         first = values[0]
         if isinstance(first, Unbound):
             return first
+        if type(first) in (list, dict):
+            for v in values:
+                if v is not first and not _same_items(first, v):
+                    break
+            else:
+                return first.copy()
         if type(first) is list and all(type(v) is list and len(v) == len(first) for v in values):
             return [self.value(list(column)) for column in zip(*values, strict=True)]
         if all(isinstance(v, SymList) or (type(v) is list and all(map(is_tensor, v))) for v in values):
@@ -361,7 +398,8 @@ class Header:
             else type(content)(self._opened((*key, k), x) for k, x in enumerate(content))
         )
         ref = self.opened.new(new)
-        ref.frozen = v.frozen = True
+        current().freeze(ref)
+        current().freeze(v)
         self.refs[key] = ref
         return ref
 
@@ -376,8 +414,10 @@ class Header:
         return SymList(phi, first.dtype, variant.shape)
 
     def _opened(self, key: Key, v: Any) -> Any:
-        if type(v) is tuple:
-            return tuple(self._opened((*key, k), x) for k, x in enumerate(v))
+        if type(v) in LEAVES and key not in self.variants:
+            return v
+        if is_tuple(v):
+            return tuple_like(v, [self._opened((*key, k), x) for k, x in enumerate(v)])
         variant = self.variants.get(key)
         if variant is None:
             return v
@@ -417,14 +457,19 @@ class Header:
         return SymFloat(self.opened_groups[key]) if kind == "float" else self.opened_groups[key]
 
     def close(self, path: Path) -> str | None:
-        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the function is made again."""
+        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the loop is made again."""
         core = current().core
         core.set_block(path.block)
         problem: str | None = None
         self.end = path.state
         for number, names in self.start.frames.items():
+            ends = path.state.frames.get(number, {})
             for name, v in names.items():
-                found = path.state.frames.get(number, {}).get(name, Unbound("it loses its value in the loop"))
+                found = ends.get(name)
+                if found is v and type(v) in LEAVES and (number, name) not in self.variants:
+                    continue
+                if name not in ends:
+                    found = Unbound("it loses its value in the loop")
                 problem = problem or self._closed((number, name), name, v, found)
         for number, content in self.start.heap.items():
             problem = problem or self._closed_content(number, content, path.state.heap.get(number))
@@ -475,7 +520,7 @@ class Header:
             return None
         if isinstance(begin, Ref) and isinstance(end, Ref):
             return self._closed_ref(key, name, begin, end)
-        if type(begin) is tuple and type(end) is tuple and len(begin) == len(end):
+        if is_tuple(begin) and type(begin) is type(end) and len(begin) == len(end):
             return next((p for k in range(len(begin)) if (p := self._closed((*key, k), name, begin[k], end[k]))), None)
         if isinstance(end, Unbound):
             return f"{name} has no single value at the end of a turn: {end.why}"
@@ -520,7 +565,7 @@ class Header:
             self.variants[key] = Variant()
             self.changed = True
             return None
-        end.frozen = True
+        current().freeze(end)
         if isinstance(first, dict):
             if list(first) != list(last):
                 return f"{name} is a dict with other keys after a turn of the loop"

@@ -61,6 +61,17 @@ class SymList:
         return SymTensor(core.narrow(joined.reg, self.dtype, dims))
 
 
+def element_of(tensors: Sequence[SymTensor], place: Any) -> SymTensor:
+    """One of tensors of one dtype and rank by its position, 0 <= place < their number. Axes of one size stay so."""
+    core = current().core
+    found = list_of(tensors, tensors[0].dtype, ())
+    sizes = [[dim_of(t.shape[axis]) for t in tensors] for axis in range(tensors[0].ndim)]
+    shape = [d[0] if all(x == d[0] for x in d) else core.fresh_symbol("item") for d in sizes]
+    t = SymTensor(core.narrow(core.list_get(found.reg, dim_of(place)), found.dtype, shape))
+    current().listed.add(t.reg)
+    return t
+
+
 def known_shape(t: SymTensor) -> tuple[int | None, ...]:
     return tuple(None if isinstance(d, SymInt) else d for d in t.shape)
 

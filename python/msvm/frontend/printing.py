@@ -8,7 +8,7 @@ from .._errors import pending
 from .build import current
 from .expressions import Part, Text
 from .lists import SymList
-from .state import Ref
+from .state import Ref, is_tuple
 from .values import Symbolic, SymBool, SymFloat, SymInt, SymTensor, as_tensor
 
 
@@ -90,14 +90,15 @@ class _Format:
             self.it.unsupported("print of a list that a loop makes; stack it with msvm.ops.stack")
         elif isinstance(v, Ref):
             self.value(self.it.state.content(v), conversion, spec)
-        elif type(v) in (tuple, list, dict) and _any(self.it.state.plain(v)):
+        elif (is_tuple(v) or type(v) in (list, dict)) and _any(self.it.state.plain(v)):
             self.items(v)
         else:
             self.text(str(self.it.state.plain(v)))
 
     def items(self, v: Any) -> None:
         """A container with values that aren't known yet, as Python prints it."""
-        opened, closed = _BRACKETS[type(v)]
+        names = getattr(v, "_fields", None)
+        opened, closed = _BRACKETS[type(v)] if names is None else (f"{type(v).__name__}(", ")")
         self.text(opened)
         for k, x in enumerate(v):
             if k:
@@ -105,8 +106,10 @@ class _Format:
             if type(v) is dict:
                 self.text(f"{x!r}: ")
                 x = v[x]
+            elif names is not None:
+                self.text(f"{names[k]}=")
             content = self.it.state.content(x)
-            if isinstance(content, Symbolic) or (type(content) in (tuple, list, dict) and _any(self.it.state.plain(x))):
+            if isinstance(content, Symbolic) or ((is_tuple(content) or type(content) in (list, dict)) and _any(self.it.state.plain(x))):
                 self.value(content, "", "")
             else:
                 self.text(repr(self.it.state.plain(x)))

@@ -11,6 +11,8 @@ from typing import Any
 from .. import _core
 from .._errors import UnsupportedError
 from .build import Build
+from .records import maker_of
+from .state import is_tuple
 from .values import F64, Symbolic, SymBool, SymFloat, SymInt, SymTensor, integer
 
 Kind = tuple[Any, ...]
@@ -86,8 +88,8 @@ class Results:
             raise UnsupportedError(f"a {type(v).__name__} can't be a result")
         if type(v) in (tuple, list):
             return (type(v).__name__, [self.tree(x) for x in v])
-        if isinstance(v, tuple) and hasattr(v, "_fields"):
-            raise UnsupportedError("a named tuple can't be a result; return a tuple or a dict")
+        if is_tuple(v):
+            return ("made", (maker_of(v), [self.tree(x) for x in v]))
         if type(v) is dict:
             return ("dict", {k: self.tree(x) for k, x in v.items()})
         return ("const", v)

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterable
 from typing import Any
+
+from .values import SymBool, SymFloat, SymInt, SymTensor
+
+LEAVES = frozenset({SymTensor, SymInt, SymFloat, SymBool, int, float, bool, str, type(None)})
+"""Types of values that hold no others."""
+
+
+def is_tuple(v: Any) -> bool:
+    """A tuple, or one with names."""
+    t = type(v)
+    return t is tuple or (issubclass(t, tuple) and hasattr(t, "_make"))
+
+
+def tuple_like(v: Any, items: Iterable[Any]) -> Any:
+    """A tuple of the same class."""
+    return tuple(items) if type(v) is tuple else type(v)._make(items)
 
 
 class Unbound:
@@ -34,10 +50,11 @@ class State:
 
     __slots__ = ("frames", "heap", "numbers")
 
-    def __init__(self, numbers: Any = None) -> None:
+    def __init__(self, numbers: list[int] | None = None) -> None:
         self.frames: dict[int, dict[str, Any]] = {}
         self.heap: dict[int, Any] = {}
-        self.numbers = numbers or itertools.count()
+        self.numbers = [0] if numbers is None else numbers
+        """How many containers there were, one count for all ways."""
 
     def clone(self) -> State:
         other = State(self.numbers)
@@ -47,7 +64,8 @@ class State:
 
     def new(self, content: Any) -> Ref:
         """A container of the function with this content (taken over)."""
-        ref = Ref(next(self.numbers), type(content))
+        ref = Ref(self.numbers[0], type(content))
+        self.numbers[0] += 1
         self.heap[ref.number] = content
         return ref
 
@@ -57,11 +75,14 @@ class State:
 
     def plain(self, v: Any) -> Any:
         """A copy with Python's containers all the way down, for callees outside the function."""
-        if isinstance(v, Ref):
-            v = self.heap[v.number]
         t = type(v)
-        if t is tuple:
-            new = tuple(self.plain(x) for x in v)
+        if t in LEAVES:
+            return v
+        if t is Ref:
+            v = self.heap[v.number]
+            t = type(v)
+        if is_tuple(v):
+            new = tuple_like(v, (self.plain(x) for x in v))
             return v if all(a is b for a, b in zip(new, v, strict=True)) else new
         if t is list:
             return [self.plain(x) for x in v]
@@ -77,7 +98,9 @@ class State:
         def replaced(v: Any) -> Any:
             if v is old:
                 return new
-            return tuple(replaced(x) for x in v) if type(v) is tuple else v
+            if type(v) in LEAVES:
+                return v
+            return tuple_like(v, map(replaced, v)) if is_tuple(v) else v
 
         for names in self.frames.values():
             for k, v in names.items():

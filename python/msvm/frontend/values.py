@@ -210,7 +210,7 @@ class SymInt(Symbolic):
 
 def integer(dim: Any) -> Any:
     """A plain int if it is known, else a SymInt."""
-    return dim if isinstance(dim, int) else SymInt(dim)
+    return dim if type(dim) is int else SymInt(dim)
 
 
 class CapturedInt(int):
@@ -251,6 +251,11 @@ class CapturedInt(int):
 
 def dim_of(v: Any) -> Any:
     """What the builder takes as a size: an int or a Dim."""
+    t = type(v)
+    if t is int:
+        return v
+    if t is SymInt:
+        return v.dim
     if isinstance(v, CapturedInt):
         return current().core.captured(v.name, int(v))
     if isinstance(v, SymInt):
@@ -269,7 +274,7 @@ def dims_of(values: Any) -> tuple[Any, ...]:
 
 
 def _is_int(v: Any) -> bool:
-    return isinstance(v, (int, SymInt, np.integer))
+    return type(v) in (int, SymInt) or isinstance(v, (int, SymInt, np.integer))
 
 
 def _calc(op: str, a: Any, b: Any) -> Any:
@@ -509,12 +514,12 @@ class SymTensor(Symbolic):
 
     @property
     def dtype(self) -> _core.DType:
-        return self._known_type()[0]  # type: ignore[no-any-return]
+        return (self._type or self._known_type())[0]  # type: ignore[no-any-return]
 
     @property
     def shape(self) -> tuple[Any, ...]:
         """Sizes: ints where they are known, else SymInts."""
-        shape = self._known_type()[1]
+        shape = (self._type or self._known_type())[1]
         if shape is None:
             raise UnsupportedError(
                 "the rank of this tensor isn't known before the program runs: branches or loop turns give it different ranks"
@@ -590,9 +595,9 @@ def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
     elif isinstance(v, (bool, np.bool_)):
         t = constant(np.asarray(v), None) if dtype is None else constant(_array(v, dtype), dtype)
     elif isinstance(v, float):
-        t = constant(_array(v, dtype or F32), dtype or F32)
+        t = _number(v, v.hex(), dtype or F32)
     elif isinstance(v, int):
-        t = constant(_array(v, dtype or I64), dtype or I64)
+        t = _number(v, v, dtype or I64)
     elif isinstance(v, (list, tuple)):
         t = _nested(v, dtype)
     elif isinstance(v, (np.ndarray, np.generic)):
@@ -607,6 +612,15 @@ def as_tensor(v: Any, dtype: _core.DType | None = None) -> SymTensor:
     if dtype is not None and t.dtype is not dtype:
         t = emit("Cast", [t], to=dtype)
     return t
+
+
+def _number(v: Any, key: Any, dtype: _core.DType) -> SymTensor:
+    """A constant; the key tells 0.0 from -0.0, and an int from a float."""
+    constants = current().constants
+    found = constants.get((dtype.code, key))
+    if found is None:
+        found = constants[dtype.code, key] = (constant(_array(v, dtype), dtype), v)
+    return SymTensor(found[0].reg)
 
 
 def _array(v: Any, dtype: _core.DType) -> np.ndarray[Any, Any]:

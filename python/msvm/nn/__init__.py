@@ -73,7 +73,7 @@ from .pooling import (
     MaxPool2d,
     MaxPool3d,
 )
-from .recurrent import GRU, LSTM, RNN
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from .weights import (
     load_checkpoint,
     load_metadata,
@@ -119,6 +119,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "Flatten",
+    "GRUCell",
     "GroupNorm",
     "HShrink",
     "HSigmoid",
@@ -133,6 +134,7 @@ __all__ = [
     "InstanceNorm1d",
     "InstanceNorm2d",
     "InstanceNorm3d",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -152,6 +154,7 @@ __all__ = [
     "PixelShuffle",
     "PixelUnshuffle",
     "RMSNorm",
+    "RNNCell",
     "ReLU",
     "ReLU6",
     "SeLU",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .. import ops
@@ -19,6 +20,8 @@ class _Conv(Cell):
 
     axes = 0
     transposed = False
+    function: Callable[..., Tensor]
+    """The operator of ``msvm.ops``."""
 
     def __init__(
         self,
@@ -54,6 +57,10 @@ class _Conv(Cell):
         bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
         self.bias = Parameter(initializer(bias_init or Uniform(bound), (out_channels,), dtype)) if has_bias else None
 
+    def construct(self, x: Any) -> Tensor:
+        """[N, in, sizes...] -> [N, out, sizes'...]."""
+        return self.function(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group)
+
     def extend_repr(self) -> str:
         """Its sizes."""
         return (
@@ -66,30 +73,21 @@ class Conv1d(_Conv):
     """``ops.conv1d`` over [N, C, L]."""
 
     axes = 1
-
-    def construct(self, x: Any) -> Tensor:
-        """[N, in, L] -> [N, out, L']."""
-        return ops.conv1d(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group)
+    function = staticmethod(ops.conv1d)
 
 
 class Conv2d(_Conv):
     """``ops.conv2d`` over [N, C, H, W]."""
 
     axes = 2
-
-    def construct(self, x: Any) -> Tensor:
-        """[N, in, H, W] -> [N, out, H', W']."""
-        return ops.conv2d(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group)
+    function = staticmethod(ops.conv2d)
 
 
 class Conv3d(_Conv):
     """``ops.conv3d`` over [N, C, D, H, W]."""
 
     axes = 3
-
-    def construct(self, x: Any) -> Tensor:
-        """[N, in, D, H, W] -> [N, out, D', H', W']."""
-        return ops.conv3d(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group)
+    function = staticmethod(ops.conv3d)
 
 
 class _Transposed(_Conv):
@@ -116,38 +114,29 @@ class _Transposed(_Conv):
         )
         self.output_padding = output_padding
 
+    def construct(self, x: Any) -> Tensor:
+        """[N, in, sizes...] -> [N, out, sizes'...]."""
+        return self.function(
+            x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.output_padding, self.group, self.dilation
+        )
+
 
 class Conv1dTranspose(_Transposed):
     """``ops.conv_transpose1d`` over [N, C, L]."""
 
     axes = 1
-
-    def construct(self, x: Any) -> Tensor:
-        """[N, in, L] -> [N, out, L']."""
-        return ops.conv_transpose1d(
-            x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.output_padding, self.group, self.dilation
-        )
+    function = staticmethod(ops.conv_transpose1d)
 
 
 class Conv2dTranspose(_Transposed):
     """``ops.conv_transpose2d`` over [N, C, H, W]."""
 
     axes = 2
-
-    def construct(self, x: Any) -> Tensor:
-        """[N, in, H, W] -> [N, out, H', W']."""
-        return ops.conv_transpose2d(
-            x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.output_padding, self.group, self.dilation
-        )
+    function = staticmethod(ops.conv_transpose2d)
 
 
 class Conv3dTranspose(_Transposed):
     """``ops.conv_transpose3d`` over [N, C, D, H, W]."""
 
     axes = 3
-
-    def construct(self, x: Any) -> Tensor:
-        """[N, in, D, H, W] -> [N, out, D', H', W']."""
-        return ops.conv_transpose3d(
-            x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.output_padding, self.group, self.dilation
-        )
+    function = staticmethod(ops.conv_transpose3d)

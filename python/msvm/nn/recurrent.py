@@ -76,6 +76,81 @@ class _Recurrent(Cell):
         return f"input_size={self.input_size}, hidden_size={self.hidden_size}, {layers}"
 
 
+class _Step(Cell):
+    """One step of a layer: ``weight_ih`` [gates * hidden, in], ``weight_hh`` [gates * hidden, hidden], ``bias_ih``, ``bias_hh``."""
+
+    gates = 1
+
+    def __init__(self, input_size: int, hidden_size: int, has_bias: bool = True, dtype: Any = "float32") -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.has_bias = input_size, hidden_size, has_bias
+        bound = Uniform(1 / math.sqrt(hidden_size)) if hidden_size else "zeros"
+        rows = self.gates * hidden_size
+        self.weight_ih = Parameter(initializer(bound, (rows, input_size), dtype))
+        self.weight_hh = Parameter(initializer(bound, (rows, hidden_size), dtype))
+        self.bias_ih = Parameter(initializer(bound, (rows,), dtype)) if has_bias else None
+        self.bias_hh = Parameter(initializer(bound, (rows,), dtype)) if has_bias else None
+
+    def nothing(self, x: Any) -> Tensor:
+        """The state before the first step."""
+        return ops.zeros((*x.shape[:-1], self.hidden_size), dtype=self.weight_ih.dtype)
+
+    def halves(self, x: Any, h: Any) -> tuple[Tensor, Tensor]:
+        """What input and state give to the gates, [..., gates * hidden] each."""
+        return ops.linear(x, self.weight_ih, self.bias_ih), ops.linear(h, self.weight_hh, self.bias_hh)
+
+    def extend_repr(self) -> str:
+        """Its sizes."""
+        return f"input_size={self.input_size}, hidden_size={self.hidden_size}, has_bias={self.has_bias}"
+
+
+class LSTMCell(_Step):
+    """One step of ``LSTM``: ``cell(x, (h, c))``, x [batch, in] or [in], states [batch, hidden], zeros if absent. Result: (h, c)."""
+
+    gates = 4
+
+    def construct(self, x: Any, hx: Any = None) -> tuple[Tensor, Tensor]:
+        """(h, c) after the step."""
+        h, c = (self.nothing(x), self.nothing(x)) if hx is None else hx
+        of_input, of_state = self.halves(x, h)
+        i, f, g, o = ops.chunk(of_input + of_state, 4, -1)
+        c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
+        return ops.sigmoid(o) * ops.tanh(c), c
+
+
+class GRUCell(_Step):
+    """One step of ``GRU``: ``cell(x, h)``, x [batch, in] or [in], h [batch, hidden], zeros if absent. Result: h."""
+
+    gates = 3
+
+    def construct(self, x: Any, hx: Any = None) -> Tensor:
+        """h after the step."""
+        h = self.nothing(x) if hx is None else hx
+        of_input, of_state = self.halves(x, h)
+        r_x, z_x, n_x = ops.chunk(of_input, 3, -1)
+        r_h, z_h, n_h = ops.chunk(of_state, 3, -1)
+        z = ops.sigmoid(z_x + z_h)
+        n = ops.tanh(n_x + ops.sigmoid(r_x + r_h) * n_h)
+        return n + z * (h - n)
+
+
+class RNNCell(_Step):
+    """One step of ``RNN``: ``cell(x, h)``, x [batch, in] or [in], h [batch, hidden], zeros if absent. Result: h."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, has_bias: bool = True, nonlinearity: str = "tanh", dtype: Any = "float32"
+    ) -> None:
+        super().__init__(input_size, hidden_size, has_bias, dtype)
+        if nonlinearity not in ("tanh", "relu"):
+            raise InputError(f"RNNCell: nonlinearity is 'tanh' or 'relu', found {nonlinearity!r}")
+        self.nonlinearity = nonlinearity
+
+    def construct(self, x: Any, hx: Any = None) -> Tensor:
+        """h after the step."""
+        of_input, of_state = self.halves(x, self.nothing(x) if hx is None else hx)
+        return ops.relu(of_input + of_state) if self.nonlinearity == "relu" else ops.tanh(of_input + of_state)
+
+
 class LSTM(_Recurrent):
     """Long short-term memory, gates i, f, g, o.
 

@@ -41,12 +41,15 @@ _NAMES = {
     """,
     "indexing": """
         argsort argwhere bincount bucketize compress gather gather_elements gather_nd index_add index_select isin masked_fill masked_select
-        median msort nms non_max_suppression nonzero one_hot scatter scatter_nd searchsorted sort take take_along_axis tensor_scatter
+        median mode msort nms non_max_suppression nonzero one_hot scatter scatter_nd searchsorted sort take take_along_axis tensor_scatter
         tensor_scatter_add tensor_scatter_elements tensor_scatter_max tensor_scatter_min tensor_scatter_mul tensor_scatter_sub
         tensor_scatter_update topk unique unique_consecutive
     """,
+    "running": """
+        cummax cummin diff logcumsumexp
+    """,
     "linalg": """
-        addmm baddbmm bias_add bmm cross dense det dot einsum gemm inner kron linear matmul mm mv outer tensordot trace vecdot
+        addmm baddbmm bias_add bmm cdist cross dense det dot einsum gemm inner kron linear matmul mm mv outer tensordot trace vecdot
     """,
     "conv": """
         causal_conv_with_state conv1d conv2d conv3d conv_integer conv_transpose1d conv_transpose2d conv_transpose3d deform_conv2d

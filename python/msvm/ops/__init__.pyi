@@ -274,6 +274,9 @@ def causal_conv_with_state(
 def cbrt(input: Any) -> Tensor:
     """Cube root, negative for negative values. Any shape; integers become float32."""
 
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
+    """Distances between rows: [..., P, M] and [..., R, M] -> [..., P, R], the p-norm of each difference."""
+
 def ceil(input: Any) -> Tensor:
     """The nearest whole number that is not less. Integers stay as they are."""
 
@@ -403,6 +406,12 @@ def crop_and_resize(image: Any, boxes: Any, box_indices: Any, crop_size: Any) ->
 def cross(input: Any, other: Any, dim: int = -1) -> Tensor:
     """The cross product of vectors of 3 along an axis; the other axes broadcast. Errors: another size of the axis."""
 
+def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
+    """The greatest of the elements up to each one along an axis, and its position as int64: (values, indices)."""
+
+def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
+    """The least of the elements up to each one along an axis, and its position as int64: (values, indices)."""
+
 def cumprod(input: Any, axis: int, dtype: Any = None) -> Tensor: ...
 def cumsum(input: Any, axis: int, dtype: Any = None) -> Tensor: ...
 def deepcopy(input: Any) -> Tensor:
@@ -437,6 +446,9 @@ def diag(input: Any, offset: int = 0) -> Tensor:
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonals of the matrices in two axes, as the last axis of the result; positive offsets lie above the main one."""
+
+def diff(input: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """Differences of neighbours along an axis, ``n`` times over; of bools, whether they differ."""
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Quotient. Integers divide to float32; ``rounding_mode`` "floor" or "trunc" rounds, and keeps integers."""
@@ -735,6 +747,7 @@ def log_softmax(input: Any, axis: int = -1, *, dtype: Any = None, dim: int | Non
 def logaddexp(input: Any, other: Any) -> Tensor:
     """log(exp(a) + exp(b)) without overflow. Two operands that broadcast."""
 
+def logcumsumexp(input: Any, axis: int) -> Tensor: ...
 def logical_and(input: Any, other: Any) -> Tensor:
     """Whether both are true."""
 
@@ -1002,6 +1015,9 @@ def mm(input: Any, mat2: Any) -> Tensor:
 
 def mod(input: Any, other: Any) -> Tensor:
     """Python's ``%``: what floor division leaves, with the sign of ``other``."""
+
+def mode(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The most frequent element along an axis, of several the least, and its last position as int64: (values, indices)."""
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """The axes ``source`` moved to the places ``destination``; the others keep their order."""

@@ -60,6 +60,8 @@ class _Plan:
     steps: dict[int, int] = field(default_factory=dict)
     flipped: list[int] = field(default_factory=list)
     """Axes whose range is then reversed."""
+    gathered: list[tuple[int, SymTensor]] = field(default_factory=list)
+    """By axis: the positions of a slice whose step is known only when the program runs."""
     dropped: list[int] = field(default_factory=list)
     """Axes that an int took away."""
     arrays: list[tuple[int, SymTensor]] = field(default_factory=list)
@@ -186,7 +188,8 @@ def _bound_value(b: Any, what: str) -> Any:
 def _slice(plan: _Plan, s: slice, axis: int, n: Any) -> None:
     step = 1 if s.step is None else _bound_value(s.step, "step")
     if isinstance(step, SymInt):
-        raise UnsupportedError("the step of a slice must be known before the program runs")
+        plan.gathered.append((axis, _stepped(s, step, n)))
+        return
     if step == 0:
         raise ValueError("slice step cannot be zero")
     start = None if s.start is None else _bound_value(s.start, "start")
@@ -211,6 +214,19 @@ def _slice(plan: _Plan, s: slice, axis: int, n: Any) -> None:
     plan.flipped.append(axis)
 
 
+def _stepped(s: slice, step: SymInt, n: Any) -> SymTensor:
+    """The positions of a slice: strides can't be chosen when the program runs, so its elements are gathered."""
+    require(step != 0, "slice step cannot be zero", ValueError)
+    start = None if s.start is None else _bound_value(s.start, "start")
+    stop = None if s.stop is None else _bound_value(s.stop, "stop")
+    up = step > 0
+    first = select(up, 0 if start is None else bound(start, n), n - 1 if start is None else _backward_bound(start, n))
+    end = select(up, n if stop is None else bound(stop, n), -1 if stop is None else _backward_bound(stop, n))
+    size = maximum(select(up, step, -step), 1)
+    count = maximum((select(up, end - first, first - end) + size - 1) // size, 0)
+    return emit("msvm.Iota", [], [first, count, step], dtype=I64)
+
+
 def _basic(x: SymTensor, plan: _Plan) -> SymTensor:
     """The ranges, without the axes that ints took."""
     whole = [a for a in plan.starts if not (same(plan.starts[a], 0) and same(plan.stops[a], x.shape[a]) and plan.steps[a] == 1)]
@@ -220,6 +236,8 @@ def _basic(x: SymTensor, plan: _Plan) -> SymTensor:
     if plan.flipped:
         n = len(plan.flipped)
         x = emit("Slice", [x], [-1] * n + [-FAR] * n, axes=list(plan.flipped), steps=[-1] * n)
+    for axis, positions in plan.gathered:
+        x = emit("Gather", [x, positions], axis=axis)
     return v.squeeze(x, plan.dropped) if plan.dropped else x
 
 
@@ -353,6 +371,10 @@ def replaced(x: SymTensor, index: Any, value: Any) -> SymTensor:
     """``x`` after ``x[index] = value``: the value is cast to its dtype and broadcast."""
     value = tensor(value, x.dtype)
     plan = _plan(x, index)
+    if plan.gathered:
+        raise UnsupportedError(
+            "an assignment to a slice whose step is known only when the program runs; use msvm.ops.tensor_scatter_update"
+        )
     if x.ndim == 0 and not plan.masks:
         return v.reshape(_fitted(value, ()), [])
     if len(plan.masks) == 1 and not plan.arrays and plan.masks[0][1].ndim == x.ndim and value.ndim == 0:

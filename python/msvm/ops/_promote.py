@@ -19,6 +19,7 @@ from ..frontend.values import BOOL, DTYPE, F32, F64, I64, SymBool, SymFloat, Sym
 _BITS = {d: d.itemsize * 8 for d in _core.DTYPES}
 _FLOAT_ORDER = [DTYPE[n] for n in ("float16", "float32", "float64")]
 _PYTHON = {bool: BOOL, int: I64, float: F32}
+_WEAK = {SymTensor: None, np.ndarray: None, bool: "b", SymBool: "b", int: "i", SymInt: "i", float: "f", SymFloat: "f"}
 
 
 def as_dtype(v: Any) -> _core.DType:
@@ -74,15 +75,14 @@ def common_dtype(a: _core.DType, b: _core.DType) -> _core.DType:
 
 def weak_kind(v: Any) -> str | None:
     """``b``, ``i`` or ``f`` for a number that takes the dtype of the tensors beside it; None for a tensor."""
-    if isinstance(v, (SymTensor, np.ndarray)):
-        return None
-    if isinstance(v, (bool, SymBool, np.bool_)):
+    t = type(v)
+    if t in _WEAK:
+        return _WEAK[t]
+    if isinstance(v, np.bool_):
         return "b"
-    if isinstance(v, (int, SymInt, np.integer)):
+    if isinstance(v, (int, np.integer)):
         return "i"
-    if isinstance(v, (float, SymFloat, np.floating)):
-        return "f"
-    return None
+    return "f" if isinstance(v, (float, np.floating)) else None
 
 
 def dtype_of(v: Any) -> _core.DType | None:
@@ -132,6 +132,13 @@ def tensor(v: Any, dtype: _core.DType) -> SymTensor:
 
 def promoted(*values: Any) -> list[SymTensor]:
     """The values as tensors of one dtype."""
+    if type(values[0]) is SymTensor:
+        dtype = values[0].dtype
+        for v in values:
+            if type(v) is not SymTensor or v.dtype is not dtype:
+                break
+        else:
+            return list(values)
     dtype = result_dtype(*values)
     return [tensor(v, dtype) for v in values]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from ..frontend.build import current
 from ..frontend.values import Symbolic, SymInt, SymTensor, as_tensor, dim_of, integer, maximum, minimum, read, require, select
 
 MAX_RANK = 8
+
+_PLAIN: dict[str, Any] = {"eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
 
 def is_size(v: Any) -> bool:
@@ -76,6 +79,8 @@ def axes_of(axes: Any, rank: int, what: str = "axis") -> tuple[int, ...]:
 
 def known(op: str, a: Any, b: Any) -> bool:
     """Whether the comparison is sure to hold, whatever sizes come."""
+    if type(a) is int and type(b) is int:
+        return _PLAIN[op](a, b)  # type: ignore[no-any-return]
     return current().core.compare_known(op, dim_of(a), dim_of(b)) is True
 
 
@@ -89,7 +94,7 @@ def product(sizes: Iterable[Any]) -> Any:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two sizes are equal, whatever sizes come."""
-    return known("eq", a, b)
+    return a is b or known("eq", a, b)
 
 
 def same_shape(a: Sequence[Any], b: Sequence[Any]) -> bool:

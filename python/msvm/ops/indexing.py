@@ -358,6 +358,29 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> Any:
     return tuple(t if keepdims else v.squeeze(t, [axis]) for t in out)
 
 
+@op(static=("axis", "keepdims"))
+def mode(input: Any, axis: int = -1, keepdims: bool = False) -> Any:
+    """The most frequent element along an axis, of several the least, and its last position as int64: (values, indices).
+
+    ``input``: rank 1 or more, the axis not empty. NaNs count one by one.
+    """
+    x = as_tensor(input)
+    axis = axis_of(axis, x.ndim)
+    values, at = _sort(x, axis, False)
+    n = x.shape[axis]
+    check(n > 0, "mode: the axis is empty")
+    later, earlier = v.slice_view(values, [axis], [1], [n], [1]), v.slice_view(values, [axis], [0], [n - 1], [1])
+    changes = tensor(emit("Not", [emit("Equal", [later, earlier])]), I64)
+    place = v.reshape(emit("msvm.Iota", [], [0, n, 1], dtype=I64), [n if a == axis else 1 for a in range(x.ndim)])
+    starts = emit("Mul", [changes, v.slice_view(place, [axis], [1], [n], [1])])
+    first = v.slice_view(at, [axis], [0], [1], [1])
+    starts = emit("Concat", [emit("Sub", [first, first]), starts], axis=axis)
+    start, _ = emit("msvm.CumMax", [starts], outputs=2, axis=axis)  # of the run of equal elements that each one is in
+    longest = emit("ArgMax", [emit("Sub", [place, start])], axis=axis, keepdims=1)
+    out = [emit("GatherElements", [t, longest], axis=axis) for t in (values, at)]
+    return tuple(t if keepdims else v.squeeze(t, [axis]) for t in out)
+
+
 @op(static=("right", "dtype"))
 def searchsorted(sorted_sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False, sorter: Any = None) -> Any:
     """Where each value would be inserted into a sorted vector: before equal elements, or with ``right`` behind. int64.

@@ -12,6 +12,7 @@ from . import elementwise as e
 from ._op import op
 from ._promote import floating, promoted, tensor
 from ._shape import axes_of, axis_of, check, product, same
+from .reduce import norm
 
 _PRODUCTS = ["float64", "float32", "float16", "bfloat16", "int32", "int64", "uint32", "uint64"]
 
@@ -55,6 +56,21 @@ def _of_rank(name: str, *ranks: int) -> Any:
 
 
 mm, mv, bmm = _of_rank("mm", 2, 2), _of_rank("mv", 2, 1), _of_rank("bmm", 3, 3)
+
+
+@op(static=("p",))
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
+    """Distances between rows: [..., P, M] and [..., R, M] -> [..., P, R], the p-norm of each difference.
+
+    ``p``: 0 counts elements that differ, inf takes the largest difference. Integers become float32; leading sizes broadcast.
+    """
+    a, b = floating(x1, x2)
+    if a.ndim < 2 or b.ndim < 2:
+        raise InputError(f"cdist: expected rank 2 or more, found {a.ndim} and {b.ndim}")
+    if isinstance(p, bool) or not isinstance(p, (int, float)) or p < 0:
+        raise InputError(f"cdist: p is a number that isn't negative, found {p!r}")
+    difference = emit("Sub", [v.unsqueeze(a, [a.ndim - 1]), v.unsqueeze(b, [b.ndim - 2])])
+    return norm(difference, p, -1)
 
 
 @op(static=("alpha", "beta", "transpose_a", "transpose_b"))

@@ -21,7 +21,8 @@ IsNaN isnan; IsInf isinf; Cast cast; Clip clip; Add add; Sub sub; Mul mul; Div d
 GreaterOrEqual greater_equal; Less less; LessOrEqual less_equal; And logical_and; Or logical_or; Xor logical_xor; BitwiseAnd bitwise_and;
 BitwiseOr bitwise_or; BitwiseXor bitwise_xor; BitShift bitwise_left_shift; PRelu prelu; SwiGLU swiglu; Max max_of; Min min_of; Sum addn;
 Mean mean_of;
-Where where; Col2Im fold; ArgMax argmax; ArgMin argmin; CumSum cumsum; CumProd cumprod; ReduceSum sum; ReduceMean mean; ReduceProd prod;
+Where where; Col2Im fold; ArgMax argmax; ArgMin argmin; CumSum cumsum; CumProd cumprod; msvm.CumMax cummax; msvm.CumMin cummin;
+msvm.CumLogSumExp logcumsumexp; ReduceSum sum; ReduceMean mean; ReduceProd prod;
 ReduceMax amax; ReduceMin amin; ReduceL1 reduce_l1; ReduceL2 reduce_l2; ReduceLogSum reduce_log_sum; ReduceLogSumExp logsumexp;
 ReduceSumSquare reduce_sum_square; MaxPool max_pool2d; AveragePool avg_pool2d; LpPool lp_pool2d; GlobalAveragePool global_avg_pool;
 GlobalMaxPool global_max_pool; GlobalLpPool global_lp_pool; MaxRoiPool max_roi_pool; Det det; Conv conv2d; ConvTranspose conv_transpose2d;

@@ -31,6 +31,8 @@ class StableVector {
     *place(n) = std::move(value);
     size_.store(n + 1, std::memory_order_release);
   }
+  /// Keeps the first `n`; nobody may read the others meanwhile.
+  void shrink(size_t n) { size_.store(n, std::memory_order_release); }
 
  private:
   // Chunk k holds kFirst * 2^k elements.

@@ -68,6 +68,13 @@ int32_t ModuleBuilder::add_constant(const std::string& name, DType dtype, const 
   return add_constant(std::move(c));
 }
 
+void ModuleBuilder::rollback(const Mark& mark) {
+  dims().rollback(mark.dims);
+  module_.register_symbols = {};
+  module_.constants.resize(mark.constants);
+  fresh_counts_ = mark.fresh_counts;
+}
+
 FunctionBuilder ModuleBuilder::function(const std::string& name) {
   module_.functions.emplace_back();
   module_.functions.back().name = name;
@@ -455,6 +462,33 @@ Instr& FunctionBuilder::append(Instr i) {
 Reg FunctionBuilder::new_reg(RegType type) {
   function().regs.push_back({std::move(type), {}});
   return static_cast<Reg>(function().regs.size()) - 1;
+}
+
+FunctionBuilder::Mark FunctionBuilder::mark() {
+  Function& f = function();
+  Mark m{mb_->mark(), f.regs.size(), f.inputs.size(), f.outputs.size(), f.debug.size(), entry_constants_.size(), {}, block_, debug_};
+  for (const Block& b : f.blocks) m.instrs.push_back(b.instrs.size());
+  return m;
+}
+
+void FunctionBuilder::rollback(const Mark& mark) {
+  Function& f = function();
+  f.regs.resize(mark.regs);
+  f.inputs.resize(mark.inputs);
+  f.outputs.resize(mark.outputs);
+  f.debug.resize(mark.debug_entries);
+  f.blocks.resize(mark.instrs.size());
+  auto fresh_phi = [&](const Instr& i) { return instr_info(i.op).has(kPhi) && static_cast<size_t>(i.defs[0]) >= mark.regs; };
+  for (size_t b = 0; b < f.blocks.size(); ++b) {
+    std::erase_if(f.blocks[b].instrs, fresh_phi);  // they stand before the others
+    f.blocks[b].instrs.resize(mark.instrs[b]);
+  }
+  entry_constants_.resize(mark.entry_constants);
+  std::erase_if(constant_regs_, [&](const auto& c) { return static_cast<size_t>(c.second) >= mark.regs; });
+  std::erase_if(phi_block_, [&](const auto& p) { return static_cast<size_t>(p.first) >= mark.regs; });
+  block_ = mark.block;
+  debug_ = mark.debug;
+  mb_->rollback(mark.module);
 }
 
 Status FunctionBuilder::finish() {

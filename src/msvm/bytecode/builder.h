@@ -32,6 +32,16 @@ class ModuleBuilder {
   FunctionBuilder function(const std::string& name);
   Module take() { return std::move(module_); }
 
+  /// How far the module is made: symbols, expressions and constants.
+  struct Mark {
+    DimContext::Mark dims;
+    size_t constants;
+    std::unordered_map<std::string, int> fresh_counts;
+  };
+  Mark mark() { return {dims().mark(), module_.constants.size(), fresh_counts_}; }
+  /// Forgets what was made since (but names that registers got): the same calls make the same again. For FunctionBuilder::rollback().
+  void rollback(const Mark& mark);
+
  private:
   Module module_;
   std::unordered_map<std::string, int> fresh_counts_;
@@ -130,6 +140,17 @@ class FunctionBuilder {
 
   Instr& append(Instr i);
   Reg new_reg(RegType type);
+
+  /// How far function and module are made, and the current block. A mark holds while what was there isn't changed but by appending to it.
+  struct Mark {
+    ModuleBuilder::Mark module;
+    size_t regs, inputs, outputs, debug_entries, entry_constants;
+    std::vector<size_t> instrs;  // of each block
+    BlockId block;
+    uint32_t debug;
+  };
+  Mark mark();
+  void rollback(const Mark& mark);
 
   /// Places frees, identities and copies; checks that every block is terminated.
   Status finish();

@@ -31,6 +31,38 @@ TEST_F(BuilderTest, SymbolsByName) {
   EXPECT_EQ(mb.dims().to_string(mb.fresh_symbol("h")), "h1");
 }
 
+TEST_F(BuilderTest, WhatWasMadeSinceAMarkIsMadeAgain) {
+  const Reg x = fb.input("x", f32({n}));
+  const float one = 1;
+  const FunctionBuilder::Mark mark = fb.mark();
+  std::string first;
+  for (bool wide : {true, false, false}) {
+    const Reg c = fb.constant(mb.add_constant("c", DType::kF32, {}, &one, sizeof one));
+    const BlockId out = fb.new_block();
+    fb.set_debug({.file = "a.py", .line = 1});
+    const Dim size = mb.fresh_symbol("k");
+    const Dim longest = fb.calc(CalcOp::kMax, fb.dim(fb.new_reg({RegKind::kI64, {}})), size);
+    fb.reshape(c, wide ? std::vector{i(1), longest} : std::vector{longest});
+    const Reg phi = fb.phi({RegKind::kTensor, f32({n})});
+    fb.add_phi_input(phi, {0, x, {}});
+    fb.jump(out);
+    fb.set_block(out);
+    fb.ret({x});
+    const std::string text = disassemble(mb.module(), {});
+    if (!wide) {
+      if (first.empty()) first = text;
+      EXPECT_EQ(text, first);
+    }
+    fb.rollback(mark);
+    EXPECT_EQ(fb.function().blocks.size(), 1u);
+    EXPECT_EQ(fb.current(), 0);
+    EXPECT_TRUE(mb.module().constants.empty());
+  }
+  fb.output("y", {RegKind::kTensor, f32({n})});
+  fb.ret({x});
+  EXPECT_TRUE(fb.finish().ok());
+}
+
 TEST_F(BuilderTest, ConstantsAreAlignedCopies) {
   float w[3] = {1, 2, 3};
   const int32_t id = mb.add_constant("w", DType::kF32, {3}, w, sizeof w);

@@ -8,25 +8,7 @@
 namespace msvm::testing {
 namespace {
 
-constexpr const char* kLoop = R"(
-module "loop" version 1
-symbol N
-func @forever(x: f32[N]) -> f32[N]
-b0:
-  R0 = TENSOR_CREATE input 0
-  R1 = TENSOR_ALLOC [N], f32, CPU(0)
-  TENSOR_COPY R0 -> R1
-  JUMP b1
-b1:
-  R2: i64 = SCALAR_PHI [b0: 0, b2: R2 + 1]
-  R3: f32[N] = TENSOR_PHI [b0: R1, b2: R3]
-  R4 = SHAPE_CALC ge R2, 0
-  BRANCH_IF R4, b2, b3
-b2:
-  JUMP b1
-b3:
-  RETURN R3
-func @once(x: f32[N]) -> f32[N]
+const std::string kLoop = std::string(kForever) + R"(func @once(x: f32[N]) -> f32[N]
 b0:
   R0 = TENSOR_CREATE input 0
   R1 = TENSOR_ALLOC [N], f32, CPU(0)

@@ -255,26 +255,6 @@ TEST_F(Print, TextOfTensors) {
   EXPECT_EQ(text("f32[1001] iota"), "f32[1001]");
 }
 
-constexpr const char* kForever = R"(
-module "m" version 1
-symbol N
-func @f(x: f32[N]) -> f32[N]
-b0:
-  R0 = TENSOR_CREATE input 0
-  R1 = TENSOR_ALLOC [N], f32, CPU(0)
-  TENSOR_COPY R0 -> R1
-  JUMP b1
-b1:
-  R2: i64 = SCALAR_PHI [b0: 0, b2: R2 + 1]
-  R3: f32[N] = TENSOR_PHI [b0: R1, b2: R3]
-  R4 = SHAPE_CALC lt R2, 3000000000
-  BRANCH_IF R4, b2, b3
-b2:
-  JUMP b1
-b3:
-  RETURN R3
-)";
-
 TEST(RunControlTest, StopsOneRunAndNoOther) {
   auto engine = make_engine();
   auto program = load(*engine, kForever);

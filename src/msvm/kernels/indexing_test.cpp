@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "msvm/kernels/op_testing.h"
+#include "msvm/kernels/polled.h"
 
 namespace msvm {
 namespace {
@@ -240,6 +244,57 @@ TEST(Select, CumulativeSumsAndProducts) {
       EXPECT_EQ(run("CumProd", 1, 1, 0), (std::vector<double>{1, 1, 2, 1, 4, 20}));
     });
   }
+}
+
+TEST(Select, CumulativeLogarithms) {
+  const Tensor x = tensor(DType::kF64, {2, 3}, {0, 0, 1000, -1, 2, 3});
+  const std::vector<double> found = values_of({.op = "msvm.CumLogSumExp", .inputs = {&x}, .attrs = {{"axis", int64_t{1}}}});
+  const std::vector<double> wanted = {0, std::log(2), 1000, -1, std::log(std::exp(-1) + std::exp(2)), std::log(std::exp(-1) + std::exp(2) + std::exp(3))};
+  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-12);
+}
+
+TEST(Select, TheBestSoFar) {
+  for (DType t : {DType::kF32, DType::kF16, DType::kI8, DType::kU64}) {
+    Tensor x = tensor(t, {2, 4}, {2, 5, 5, 1, 7, 3, 9, 9});
+    both({&x}, [&](auto in, bool gaps) {
+      auto r = run_op({.op = "msvm.CumMax", .inputs = in, .attrs = {{"axis", int64_t{1}}}, .outputs = 2, .strided_outputs = gaps});
+      ASSERT_TRUE(r.ok()) << r.status().message();
+      EXPECT_EQ((*r)[0].values(), (std::vector<double>{2, 5, 5, 5, 7, 7, 9, 9}));
+      EXPECT_EQ((*r)[1].values(), (std::vector<double>{0, 1, 2, 2, 0, 0, 2, 3}));
+      r = run_op({.op = "msvm.CumMin", .inputs = in, .attrs = {{"axis", int64_t{0}}}, .outputs = 2, .strided_outputs = gaps});
+      ASSERT_TRUE(r.ok()) << r.status().message();
+      EXPECT_EQ((*r)[0].values(), (std::vector<double>{2, 5, 5, 1, 2, 3, 5, 1}));
+      EXPECT_EQ((*r)[1].values(), (std::vector<double>{0, 0, 0, 0, 0, 1, 0, 0}));
+    });
+  }
+}
+
+TEST(Select, LongSortsAreThoseOfTheStandardLibrary) {
+  constexpr size_t kCount = Poll::kSteps + 70000;  // so that it is cut, and asked
+  std::vector<uint32_t> v(kCount), random;
+  uint32_t state = 1;
+  for (int shape = 0; shape < 4; ++shape) {  // random, sorted, reversed, like an organ pipe
+    for (size_t i = 0; i < kCount; ++i)
+      v[i] = static_cast<uint32_t>(shape == 1 ? i : shape == 2 ? kCount - i : i < kCount / 2 ? 2 * i : 2 * (kCount - i) - 1);
+    if (shape == 0) {
+      for (size_t i = kCount; i-- > 1;) std::swap(v[i], v[(state = state * 1664525 + 1013904223) % (i + 1)]);
+      random = v;
+    }
+    std::vector<uint32_t> sorted = v, nth = v;
+    std::sort(sorted.begin(), sorted.end());
+    Poll poll(nullptr);
+    nth_polled(nth.data(), nth.data() + 1000, nth.data() + kCount, std::less<>(), poll);
+    EXPECT_EQ(nth[1000], sorted[1000]);
+    EXPECT_EQ(*std::max_element(nth.begin(), nth.begin() + 1000), sorted[999]);
+    sort_polled(v.data(), v.data() + kCount, std::less<>(), poll);
+    EXPECT_TRUE(v == sorted);
+  }
+  RunControl control;
+  control.stop();
+  Poll stopped(&control);
+  sort_polled(random.data(), random.data() + kCount, std::less<>(), stopped);
+  EXPECT_TRUE(stopped.stopped());
+  EXPECT_FALSE(std::is_sorted(random.begin(), random.end()));
 }
 
 TEST(Select, Unique) {

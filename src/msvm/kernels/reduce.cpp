@@ -2,9 +2,11 @@
 #include <cmath>
 #include <limits>
 
+#include "msvm/device/stoppable.h"
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/kernel_util.h"
 #include "msvm/kernels/map.h"
+#include "msvm/kernels/polled.h"
 #include "msvm/kernels/reduce_axes.h"
 #include "msvm/kernels/reduce_rows.h"
 
@@ -75,7 +77,7 @@ Status reduce(KernelCall& c, Fold fold, DType compute, Accumulator init, Finish 
       for (int64_t i = 0; i < n; ++i, ++done) {
         const std::byte* base = x.data + (at[1] + i * kept_x) * x_size;
         Accumulator* mine = acc + done * parts;
-        c.workers.parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+        stoppable_for(c.workers, parts, 1, [&](int64_t begin, int64_t end) {
           for (int64_t p = begin; p < end; ++p) {
             mine[p] = init;
             reduced_tiles(s.reduced, base, x.dtype, compute, p * kPartial, std::min(count, (p + 1) * kPartial), [&](const void* t, int64_t m) { rows.row(t, m, mine[p]); });
@@ -177,7 +179,9 @@ Status run_log_sum_exp(KernelCall& c) {
   const int64_t x_size = dtype_bytes(x.dtype), y_size = dtype_bytes(y.dtype), count = s.reduced.count;
   const CastRow store = cast_row(DType::kF64, y.dtype);
   const FoldRows max = fold_rows(Fold::kMax, DType::kF64);
+  RunControl* control = RunControl::current();
   for_each_row(s.kept, c.workers, static_cast<double>(count) * 12, [&](int64_t n, const std::array<int64_t, 2>& at) {
+    Poll poll(control);
     for (int64_t i = 0; i < n; ++i) {
       const std::byte* base = x.data + (at[1] + i * s.kept.inner_stride(1)) * x_size;
       Accumulator top = limit(DType::kF64, false);
@@ -186,7 +190,7 @@ Status run_log_sum_exp(KernelCall& c) {
       if (std::isfinite(top.f)) {
         double sum = 0;
         reduced_tiles(s.reduced, base, x.dtype, DType::kF64, 0, count, [&](const void* t, int64_t m) {
-          for (int64_t k = 0; k < m; ++k) sum += std::exp(static_cast<const double*>(t)[k] - top.f);
+          for (int64_t k = 0; k < m && !poll.stop(); ++k) sum += std::exp(static_cast<const double*>(t)[k] - top.f);
         });
         result = top.f + std::log(sum);
       }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "msvm/kernels/half.h"
 #include "msvm/kernels/kernel_util.h"
 #include "msvm/kernels/map.h"
+#include "msvm/kernels/polled.h"
 
 namespace msvm {
 namespace {
@@ -70,7 +72,9 @@ void arg_search(const TensorMeta& x, const TensorMeta& y, int axis, const Nest<2
   const int64_t sx = kept.inner_stride(1), sy = kept.inner_stride(0);
   auto* out = y.as<int64_t>();
   const bool by_rows = kept.inner() < 8 || sx >= step;
+  RunControl* control = RunControl::current();
   for_each_row(kept, workers, static_cast<double>(count) + 5, [&](int64_t n, const std::array<int64_t, 2>& at) {
+    Poll poll(control);
     alignas(64) std::byte tile[kMapTile * 8];
     if (by_rows) {
       for (int64_t i = 0; i < n; ++i) {
@@ -79,6 +83,7 @@ void arg_search(const TensorMeta& x, const TensorMeta& y, int axis, const Nest<2
         int64_t where = 0;
         for (int64_t j = 0; j < count; j += kMapTile) {
           const int64_t m = std::min(kMapTile, count - j);
+          if (poll.stop(m)) return;
           const T* v = static_cast<const T*>(load_tile(base + j * step * size, step, m, x.dtype, compute, tile));
           if (j == 0) best = v[0];
           for (int64_t k = j == 0; k < m; ++k)
@@ -93,6 +98,7 @@ void arg_search(const TensorMeta& x, const TensorMeta& y, int axis, const Nest<2
     for (int64_t first = 0; first < n; first += kColumns) {
       const int64_t m = std::min(kColumns, n - first);
       for (int64_t j = 0; j < count; ++j) {
+        if (poll.stop(m)) return;
         const T* v = static_cast<const T*>(load_tile(x.data + (at[1] + first * sx + j * step) * size, sx, m, x.dtype, compute, tile));
         for (int64_t i = 0; i < m; ++i) {
           const bool take = j == 0 || better<T, kMax, kLast>(v[i], best[i]);
@@ -121,10 +127,18 @@ Status run_arg(KernelCall& c) {
   return {};
 }
 
-// ---- CumSum, CumProd -------------------------------------------------------------------------------------------------------
+// ---- CumSum, CumProd, msvm.CumLogSumExp ------------------------------------------------------------------------------------
+
+enum class Running { kSum, kProduct, kLogSumExp };
+
+/// log(exp(a) + exp(b)), so that nothing overflows.
+double add_logs(double a, double b) {
+  if (a == b && std::isinf(a)) return a;
+  return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+}
 
 /// Floats run in f64, integers wrap.
-template <class T, bool kProduct>
+template <class T, Running kHow>
 void cumulate(KernelCall& c, const TensorMeta& x, const TensorMeta& y, int axis) {
   constexpr int64_t kColumns = 256;
   const bool exclusive = c.attrs.get_int("exclusive", 0) != 0, reverse = c.attrs.get_int("reverse", 0) != 0;
@@ -134,13 +148,21 @@ void cumulate(KernelCall& c, const TensorMeta& x, const TensorMeta& y, int axis)
   const Nest<2> rows = others(y, x, axis, true);
   const int64_t sx = rows.inner_stride(1), sy = rows.inner_stride(0);
   const CastRow store = cast_row(wide, y.dtype);
-  for_each_row(rows, c.workers, static_cast<double>(count) * 2, [&](int64_t n, const std::array<int64_t, 2>& at) {
+  RunControl* control = RunControl::current();
+  auto with = [](T a, T v) -> T {
+    if constexpr (kHow == Running::kLogSumExp) return add_logs(a, v);
+    else return kHow == Running::kProduct ? a * v : a + v;
+  };
+  const T nothing = kHow == Running::kLogSumExp ? static_cast<T>(-std::numeric_limits<double>::infinity()) : T(kHow == Running::kProduct);
+  for_each_row(rows, c.workers, static_cast<double>(count) * (kHow == Running::kLogSumExp ? 30 : 2), [&](int64_t n, const std::array<int64_t, 2>& at) {
+    Poll poll(control);
     T acc[kColumns];
     alignas(64) std::byte tile[kColumns * 8], stored[kColumns * 8];
     for (int64_t first = 0; first < n; first += kColumns) {
       const int64_t m = std::min(kColumns, n - first);
-      std::fill_n(acc, m, T(kProduct ? 1 : 0));
+      std::fill_n(acc, m, nothing);
       for (int64_t k = 0; k < count; ++k) {
+        if (poll.stop(m)) return;
         const int64_t j = reverse ? count - 1 - k : k;
         const T* v = static_cast<const T*>(load_tile(x.data + (at[1] + first * sx + j * x_step) * x_size, sx, m, x.dtype, wide, tile));
         std::byte* to = y.data + (at[0] + first * sy + j * y_step) * y_size;
@@ -149,7 +171,7 @@ void cumulate(KernelCall& c, const TensorMeta& x, const TensorMeta& y, int axis)
           if (static_cast<const void*>(v) != tile) std::memcpy(tile, v, static_cast<size_t>(m) * sizeof(T)), v = reinterpret_cast<const T*>(tile);
           store(acc, stored, m);
         }
-        for (int64_t i = 0; i < m; ++i) acc[i] = kProduct ? acc[i] * v[i] : acc[i] + v[i];
+        for (int64_t i = 0; i < m; ++i) acc[i] = with(acc[i], v[i]);
         if (!exclusive) store(acc, stored, m);
         scatter_row(stored, m, y_size, to, sy);
       }
@@ -157,13 +179,59 @@ void cumulate(KernelCall& c, const TensorMeta& x, const TensorMeta& y, int axis)
   });
 }
 
-template <bool kProduct>
+template <Running kHow>
 Status run_cumulate(KernelCall& c) {
   const TensorMeta &x = *c.inputs[0], &y = *c.outputs[0];
   const int axis = normal_axis(c.attrs.get_int("axis", 0), x.rank);
   if (y.elements() == 0) return {};
-  if (is_float(x.dtype)) cumulate<double, kProduct>(c, x, y, axis);
-  else cumulate<uint64_t, kProduct>(c, x, y, axis);
+  if constexpr (kHow == Running::kLogSumExp) {
+    cumulate<double, kHow>(c, x, y, axis);
+  } else {
+    if (is_float(x.dtype)) cumulate<double, kHow>(c, x, y, axis);
+    else cumulate<uint64_t, kHow>(c, x, y, axis);
+  }
+  return {};
+}
+
+// ---- msvm.CumMax, msvm.CumMin ----------------------------------------------------------------------------------------------
+
+/// The best element so far and its place: of equal ones the last, and the last NaN from the first one on.
+template <class T, bool kMax>
+void cumulate_best(KernelCall& c, const TensorMeta& x, const TensorMeta* values, const TensorMeta* places, int axis) {
+  const DType compute = comparable(x.dtype);
+  const int64_t size = dtype_bytes(x.dtype), count = x.rank ? x.shape[axis] : 1, step = x.rank ? x.strides[axis] : 0;
+  const int64_t values_step = values && x.rank ? values->strides[axis] : 0, places_step = places && x.rank ? places->strides[axis] : 0;
+  Nest<3> rows;  // x, values, places
+  for (int a = 0; a < x.rank; ++a)
+    if (a != axis) rows.add_axis(x.shape[a], {x.strides[a], values ? values->strides[a] : 0, places ? places->strides[a] : 0});
+  RunControl* control = RunControl::current();
+  for_each_row(rows, c.workers, static_cast<double>(count) * 4, [&](int64_t n, const std::array<int64_t, 3>& at) {
+    Poll poll(control);
+    alignas(64) std::byte tile[kMapTile * 8];
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t from = at[0] + i * rows.inner_stride(0), to_value = at[1] + i * rows.inner_stride(1), to_place = at[2] + i * rows.inner_stride(2);
+      T best{};
+      int64_t where = 0;
+      for (int64_t j = 0; j < count; j += kMapTile) {
+        const int64_t m = std::min(kMapTile, count - j);
+        if (poll.stop(m)) return;
+        const T* v = static_cast<const T*>(load_tile(x.data + (from + j * step) * size, step, m, x.dtype, compute, tile));
+        for (int64_t k = 0; k < m; ++k) {
+          if (j + k == 0 || better<T, kMax, true>(v[k], best)) best = v[k], where = j + k;
+          if (values) std::memcpy(values->data + (to_value + (j + k) * values_step) * size, x.data + (from + where * step) * size, static_cast<size_t>(size));
+          if (places) places->as<int64_t>()[to_place + (j + k) * places_step] = where;
+        }
+      }
+    }
+  });
+}
+
+template <bool kMax>
+Status run_cumulate_best(KernelCall& c) {
+  const TensorMeta& x = *c.inputs[0];
+  const int axis = normal_axis(c.attrs.get_int("axis", 0), x.rank);
+  if (x.elements() == 0) return {};
+  with_comparable(x.dtype, [&](auto type) { cumulate_best<decltype(type), kMax>(c, x, optional_output(c, 0), optional_output(c, 1), axis); });
   return {};
 }
 
@@ -186,7 +254,9 @@ Status top_k(KernelCall& c, const TensorMeta& x, const TensorMeta* values, const
   // Rows are cut by hand, so that each chunk has memory of its own.
   const int64_t grain = std::max(grain_for(rows.count, static_cast<double>(count) * 6), (rows.count - 1) / 64 + 1), chunks = (rows.count - 1) / grain + 1;
   MSVM_ASSIGN_OR_RETURN(std::byte * memory, c.memory.scratch(std::max<int64_t>(chunks * bytes, 64)));
+  RunControl* control = RunControl::current();
   c.workers.parallel_for(chunks, 1, [&](int64_t chunk_begin, int64_t chunk_end) {
+    Poll poll(control);
     for (int64_t chunk = chunk_begin; chunk < chunk_end; ++chunk) {
       auto* list = reinterpret_cast<Ranked<T>*>(memory + chunk * bytes);
       alignas(64) std::byte tile[kMapTile * 8];
@@ -204,12 +274,14 @@ Status top_k(KernelCall& c, const TensorMeta& x, const TensorMeta* values, const
         }
         for (int64_t j = 0; j < count; j += kMapTile) {
           const int64_t m = std::min(kMapTile, count - j);
+          if (poll.stop(m)) return;
           const T* v = static_cast<const T*>(load_tile(x.data + (at[0] + j * step) * size, step, m, x.dtype, compute, tile));
           for (int64_t i = 0; i < m; ++i) list[j + i] = {v[i], j + i};
         }
-        if (k < count) std::nth_element(list, list + k, list + count, before);
-        std::sort(list, list + k, before);
+        if (k < count) nth_polled(list, list + k, list + count, before, poll);
+        sort_polled(list, list + k, before, poll);
         for (int64_t i = 0; i < k; ++i) {
+          if (poll.stop()) return;
           if (values)
             std::memcpy(values->data + (at[1] + i * (x.rank ? values->strides[axis] : 0)) * size, x.data + (at[0] + list[i].index * step) * size, static_cast<size_t>(size));
           if (indices) indices->as<int64_t>()[at[2] + i * (x.rank ? indices->strides[axis] : 0)] = list[i].index;
@@ -253,13 +325,15 @@ bool is_nonzero(const std::byte* p, DType t) {
   return false;
 }
 
-/// visit(index, flat) for each element in row-major order that is not 0.
+/// visit(index) for each element in row-major order that is not 0. False where the run is to stop.
 template <class F>
-void visit_nonzero(const TensorMeta& x, F&& visit) {
+bool visit_nonzero(const TensorMeta& x, F&& visit) {
+  Poll poll;
   const int64_t n = x.elements(), size = dtype_bytes(x.dtype);
   std::array<int64_t, kMaxRank> index{};
   int64_t at = 0;
   for (int64_t flat = 0; flat < n; ++flat) {
+    if (poll.stop()) return false;
     if (is_nonzero(x.data + at * size, x.dtype)) visit(index);
     for (int a = x.rank - 1; a >= 0; --a) {
       at += x.strides[a];
@@ -268,12 +342,13 @@ void visit_nonzero(const TensorMeta& x, F&& visit) {
       index[a] = 0;
     }
   }
+  return true;
 }
 
 Status run_non_zero(KernelCall& c) {
   const TensorMeta& x = *c.inputs[0];
   int64_t count = 0;
-  visit_nonzero(x, [&](const auto&) { ++count; });
+  if (!visit_nonzero(x, [&](const auto&) { ++count; })) return run_cancelled();
   const int64_t rank = std::max<int64_t>(x.rank, 1), shape[2] = {rank, count};
   MSVM_RETURN_IF_ERROR(new_output(c, 0, DType::kI64, shape));
   const TensorMeta& y = *c.outputs[0];
@@ -292,7 +367,9 @@ Status run_compress(KernelCall& c) {
   const int64_t size = flat ? x.elements() : x.shape[axis], given = std::min(condition.elements(), size), element = dtype_bytes(x.dtype);
   auto wanted = [&](int64_t i) { return condition.as<uint8_t>()[i * condition.strides[0]] != 0; };
   int64_t count = 0;
-  for (int64_t i = 0; i < given; ++i) count += wanted(i);
+  Poll poll;
+  for (int64_t i = 0; i < given && !poll.stop(); ++i) count += wanted(i);
+  if (poll.stopped()) return run_cancelled();
   if (flat) {
     MSVM_RETURN_IF_ERROR(new_output(c, 0, x.dtype, {&count, 1}));
   } else {
@@ -302,7 +379,7 @@ Status run_compress(KernelCall& c) {
   }
   const TensorMeta& y = *c.outputs[0];
   int64_t next = 0;
-  for (int64_t i = 0; i < given; ++i) {
+  for (int64_t i = 0; i < given && !poll.stop(); ++i) {
     if (!wanted(i)) continue;
     if (flat) {
       std::byte* to = y.data + next++ * y.strides[0] * element;
@@ -314,6 +391,7 @@ Status run_compress(KernelCall& c) {
     int64_t run = 1;  // neighbours in one copy
     while (i + run < given && wanted(i + run)) ++run;
     MSVM_RETURN_IF_ERROR(copy(window(x, axis, i, run), window(y, axis, next, run), c.workers));
+    poll.stop(run);
     next += run;
     i += run - 1;
   }
@@ -389,19 +467,23 @@ Status run_unique(KernelCall& c) {
     return 0;
   };
   std::iota(sequence, sequence + n, int64_t{0});
-  std::sort(sequence, sequence + n, [&](int64_t a, int64_t b) {
+  auto before = [&](int64_t a, int64_t b) {
     const int o = order_of(a, b);
     return o == 0 ? a < b : o < 0;
-  });
+  };
+  Poll poll;
+  sort_polled(sequence, sequence + n, before, poll);
   int64_t groups = 0;
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n && !poll.stop(); ++i) {
     if (i == 0 || order_of(sequence[i - 1], sequence[i]) != 0) first[groups++] = sequence[i];
     group[sequence[i]] = groups - 1;
   }
+  if (poll.stopped()) return run_cancelled();
   if (!sorted && groups > 0) {
     // Groups renumbered by first occurrence; `sequence` becomes old number -> new number.
     std::vector<int64_t> by_place(first, first + groups);
-    std::sort(by_place.begin(), by_place.end());
+    sort_polled(by_place.data(), by_place.data() + groups, std::less<>(), poll);
+    if (poll.stopped()) return run_cancelled();
     for (int64_t g = 0; g < groups; ++g) sequence[group[by_place[static_cast<size_t>(g)]]] = g;
     for (int64_t i = 0; i < n; ++i) group[i] = sequence[group[i]];
     std::copy(by_place.begin(), by_place.end(), first);
@@ -417,7 +499,7 @@ Status run_unique(KernelCall& c) {
   MSVM_RETURN_IF_ERROR(new_output(c, 2, DType::kI64, {&n, 1}));
   MSVM_RETURN_IF_ERROR(new_output(c, 3, DType::kI64, {&groups, 1}));
   if (const TensorMeta* y = optional_output(c, 0)) {
-    for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t g = 0; g < groups && !poll.stop(); ++g) {
       if (flat) {
         std::byte* to = y->data + g * y->strides[0] * element;
         if (is_string(x)) *reinterpret_cast<std::string*>(to) = *reinterpret_cast<const std::string*>(place(first[g]));
@@ -431,10 +513,10 @@ Status run_unique(KernelCall& c) {
   if (const TensorMeta* y = optional_output(c, 1))
     for (int64_t g = 0; g < groups; ++g) put(*y, g) = first[g];
   if (const TensorMeta* y = optional_output(c, 2))
-    for (int64_t i = 0; i < n; ++i) put(*y, i) = group[i];
+    for (int64_t i = 0; i < n && !poll.stop(); ++i) put(*y, i) = group[i];
   if (const TensorMeta* y = optional_output(c, 3)) {
     for (int64_t g = 0; g < groups; ++g) put(*y, g) = 0;
-    for (int64_t i = 0; i < n; ++i) ++put(*y, group[i]);
+    for (int64_t i = 0; i < n && !poll.stop(); ++i) ++put(*y, group[i]);
   }
   return {};
 }
@@ -447,8 +529,11 @@ void add_select_kernels(KernelList& list) {
   const size_t before = list.size();
   add_kernel(list, "ref_argmax", "ArgMax", run_arg<true>, 1);
   add_kernel(list, "ref_argmin", "ArgMin", run_arg<false>, 1);
-  add_kernel(list, "ref_cumsum", "CumSum", run_cumulate<false>, 2);
-  add_kernel(list, "ref_cumprod", "CumProd", run_cumulate<true>, 2);
+  add_kernel(list, "ref_cumsum", "CumSum", run_cumulate<Running::kSum>, 2);
+  add_kernel(list, "ref_cumprod", "CumProd", run_cumulate<Running::kProduct>, 2);
+  add_kernel(list, "ref_cumlogsumexp", "msvm.CumLogSumExp", run_cumulate<Running::kLogSumExp>, 30);
+  add_kernel(list, "ref_cummax", "msvm.CumMax", run_cumulate_best<true>, 4);
+  add_kernel(list, "ref_cummin", "msvm.CumMin", run_cumulate_best<false>, 4);
   add_kernel(list, "ref_topk", "TopK", run_top_k, 6);
   add_kernel(list, "ref_nonzero", "NonZero", run_non_zero, 2);
   add_kernel(list, "ref_compress", "Compress", run_compress, 1);

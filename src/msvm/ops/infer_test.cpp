@@ -309,6 +309,8 @@ TEST(Indexing, Others) {
   EXPECT_EQ(t("ArgMax", "f32[N, 3, H]", {axis(-1)}), "i64[N, 3, 1]");
   EXPECT_EQ(t("ArgMin", "f32[N, 3, H]", {axis(1), i("keepdims", 0)}), "i64[N, H]");
   EXPECT_EQ(t("CumSum", "f32[N, 3]", {axis(1)}), "f32[N, 3]");
+  EXPECT_EQ(t("msvm.CumMax", "f32[N, 3]", {axis(1)}, 2), "f32[N, 3], i64[N, 3]");
+  EXPECT_EQ(t("msvm.CumLogSumExp", "f16[N, 3]", {axis(-2)}), "f16[N, 3]");
   EXPECT_EQ(t("CumProd", "f32[N, 3]", {axis(2)}), "error: CumProd: axis must be -2 to 1 for rank 2, but is 2");
 }
 

@@ -60,6 +60,12 @@ Status infer_along_axis(InferContext& c) {
   return infer_same(c);
 }
 
+Status infer_best(InferContext& c) {
+  MSVM_RETURN_IF_ERROR(infer_along_axis(c));
+  c.set_shape(1, c.input(0).shape);
+  return {};
+}
+
 }  // namespace
 
 void add_search_ops(OpTable& table) {
@@ -126,6 +132,23 @@ void add_search_ops(OpTable& table) {
   cum.since = 26;
   cum.doc = "Product of the elements up to each one along an axis.";
   table.add(cum);
+  cum.name = "msvm.CumLogSumExp";
+  cum.since = 1;
+  cum.inputs = {{"X", kFloats, 'T'}};
+  cum.doc = "Logarithm of the sum of the exponentials of the elements up to each one along an axis, computed so that it doesn't overflow.";
+  table.add(cum);
+  OpSchema best{
+      .name = "msvm.CumMax",
+      .op_class = OpClass::kReduction,
+      .inputs = {{"X", kNumeric | bit(DType::kBool), 'T'}},
+      .outputs = {{"values", 'T'}, {"indices", 0, kI64}},
+      .attrs = {required(axis_attr("", "the axis to run along"))},
+      .infer = infer_best,
+      .doc = "The largest of the elements up to each one along an axis, and its position: of equal ones the last; NaN from the first one on."};
+  table.add(best);
+  best.name = "msvm.CumMin";
+  best.doc = "The smallest of the elements up to each one along an axis, and its position: of equal ones the last; NaN from the first one on.";
+  table.add(best);
 }
 
 }  // namespace msvm

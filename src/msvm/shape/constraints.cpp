@@ -87,6 +87,7 @@ std::vector<std::string> ConstraintStore::describe() const {
 // ---- undo ----
 
 void ConstraintStore::rollback(size_t mark) {
+  if (undo_.size() <= mark) return;
   while (undo_.size() > mark) {
     Undo& u = undo_.back();
     switch (u.kind) {
@@ -107,6 +108,7 @@ void ConstraintStore::rollback(size_t mark) {
     undo_.pop_back();
   }
   ++epoch_;
+  ++known_epoch_;
 }
 
 void ConstraintStore::contradict() {
@@ -125,6 +127,7 @@ ConstraintStore::Known* ConstraintStore::change(Dim form) {
     it = known_.try_emplace(form).first;
   }
   undo_.push_back({.kind = Undo::kKnown, .key = form, .existed = !fresh, .old = it->second});
+  ++known_epoch_;
   if (fresh) {
     known_symbols_ |= form.node()->symbol_mask;
     if (form.node()->op == DimOp::kSum && form.node()->terms.size() > 1) {
@@ -145,6 +148,7 @@ void ConstraintStore::add(const DimCondition& fact) {
     undo_.push_back({.kind = Undo::kFact});
   }
   if (answer == Answer::kRefuted) return contradict();
+  if (answer == Answer::kProved && fact.op != CondOp::kEq) return;
   ++epoch_;
   if (fact.op == CondOp::kEq) learn_visible(fact.a, fact.b);
   if (answer == Answer::kUnknown) learn({fact.op, internal(fact.a), internal(fact.b)});
@@ -294,6 +298,7 @@ void ConstraintStore::solve(SymbolId s, Dim value) {
   for (const auto& [form, k] : known_)
     if (mentions(form, s)) stale.emplace_back(form, k);
   std::sort(stale.begin(), stale.end(), [](const auto& x, const auto& y) { return compare_dims(x.first, y.first) < 0; });
+  if (!stale.empty()) ++known_epoch_;
   for (const auto& [form, k] : stale) {
     undo_.push_back({.kind = Undo::kKnown, .key = form, .existed = true, .old = k});
     known_.erase(form);

@@ -113,6 +113,8 @@ class ConstraintStore {
   std::vector<Dim> pending_;     // forms found to be 0 that are still to be solved
   std::vector<Undo> undo_;
   uint64_t epoch_ = 1;
+  uint64_t known_epoch_ = 1;     // of known_
+  mutable std::vector<std::pair<uint64_t, DimRange>> ranges_;  // by a node's number, as of known_epoch_: questions ask for the same again and again
   bool contradiction_ = false;
 };
 

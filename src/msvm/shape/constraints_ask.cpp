@@ -14,6 +14,15 @@ class ConstraintStore::Bounds : public DimBounds {
   explicit Bounds(const ConstraintStore& s) : store_(s) {}
 
  protected:
+  bool remembered(const DimNode& n, DimRange& range) const override {
+    if (n.id >= store_.ranges_.size() || store_.ranges_[n.id].first != store_.known_epoch_) return false;
+    range = store_.ranges_[n.id].second;
+    return true;
+  }
+  void remember(const DimNode& n, const DimRange& range) const override {
+    if (n.id >= store_.ranges_.size()) store_.ranges_.resize(std::max<size_t>(n.id + 1, 2 * store_.ranges_.size()));
+    store_.ranges_[n.id] = {store_.known_epoch_, range};
+  }
   DimRange symbol_range(SymbolId s) const override { return declared_range(store_.context_.symbol_info(s)); }
   DimResidue symbol_residue(SymbolId s) const override { return declared_residue(store_.context_.symbol_info(s)); }
   void refine(Dim d, DimRange& range) const override {
@@ -115,11 +124,12 @@ bool ConstraintStore::prove_with_facts(Dim d, int steps, int& budget) const {
   for (size_t i = forms_.size(); i-- > 0;) {  // the newest are those of the innermost branch or loop
     Dim form = forms_[i];
     if ((form.node()->symbol_mask & d.node()->symbol_mask) == 0) continue;
-    const Known* k = known(form);
-    if (!k || (k->range.min == INT64_MIN && k->range.max == INT64_MAX)) continue;
+    const Known* k = nullptr;
     for (const DimTerm& f : form.node()->terms) {
       auto t = std::find_if(p.terms.begin(), p.terms.end(), [&](const DimTerm& x) { return x.factors.data() == f.factors.data(); });
       if (t == p.terms.end()) continue;
+      if (!k) k = known(form);
+      if (!k) break;
       // coefficients of the same sign use the upper limit of the form, others the lower one
       bool same = (t->coefficient < 0) == (f.coefficient < 0);
       int64_t limit = same ? k->range.max : k->range.min;

@@ -34,6 +34,24 @@ std::optional<SymbolId> DimContext::find_symbol(std::string_view name) const {
   return std::nullopt;
 }
 
+DimContext::Mark DimContext::mark() const { return {symbols_.size(), impl_->next_id}; }
+
+// Products of forgotten factors stay in their table: their addresses don't come again, so nobody finds them.
+void DimContext::rollback(Mark mark) {
+  if (impl_->next_id != mark.nodes) {
+    impl_->nodes.retain([&](const DimNode& n) { return n.id < mark.nodes; });
+    std::erase_if(impl_->hidden_by_base, [&](const auto& h) { return h.second.node()->id >= mark.nodes; });
+    impl_->next_id = mark.nodes;
+  }
+  for (size_t i = mark.symbols; i < symbols_.size(); ++i)
+    if (auto it = impl_->by_name.find(symbols_[i].name); it != impl_->by_name.end() && it->second == i) impl_->by_name.erase(it);
+  symbols_.shrink(mark.symbols);
+  for (std::vector<Dim>* known : {&impl_->symbols, &impl_->hidden_symbols})
+    for (Dim& d : *known)
+      if (d.valid() && d.node()->id >= mark.nodes) d = {};
+  if (impl_->symbols.size() > mark.symbols) impl_->symbols.resize(mark.symbols);
+}
+
 const SymbolInfo& DimContext::hidden_info(SymbolId id) const { return impl_->hidden[id - kFirstHiddenSymbol]; }
 
 Dim DimContext::hidden_symbol(SymbolInfo info, SymbolId base) {

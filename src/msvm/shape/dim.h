@@ -128,6 +128,15 @@ class DimContext {
   /// A named (not register) symbol by name.
   std::optional<SymbolId> find_symbol(std::string_view name) const;
 
+  /// Where the context stands.
+  struct Mark {
+    size_t symbols;
+    uint32_t nodes;
+  };
+  Mark mark() const;
+  /// Forgets symbols and expressions made since: the same calls make them anew, with the same order. Handles of them are no longer used.
+  void rollback(Mark mark);
+
   Dim constant(int64_t v);
   Dim symbol(SymbolId id);  // invalid if there is no such symbol
   Dim add(Dim a, Dim b);

@@ -150,9 +150,14 @@ DimRange declared_range(const SymbolInfo& info) { return align_range({info.min, 
 DimRange DimBounds::range(Dim d) const {
   if (!d.valid()) return {};
   if (d.is_const()) return sane({d.value(), d.value()});
-  DimRange out = node_range(*d.node());
+  const DimNode& n = *d.node();
+  DimRange out;
+  if (remembered(n, out)) return out;
+  out = node_range(n);
   refine(d, out);
-  return sane(out);
+  out = sane(out);
+  remember(n, out);
+  return out;
 }
 
 DimRange DimBounds::node_range(const DimNode& n) const {

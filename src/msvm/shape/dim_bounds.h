@@ -17,6 +17,9 @@ class DimBounds {
   virtual DimResidue symbol_residue(SymbolId s) const = 0;
   /// May narrow what interval arithmetic found for the node `d`.
   virtual void refine(Dim d, DimRange& range) const { (void)d, (void)range; }
+  /// May give what remember() was told of a node.
+  virtual bool remembered(const DimNode& n, DimRange& range) const { return (void)n, (void)range, false; }
+  virtual void remember(const DimNode& n, const DimRange& range) const { (void)n, (void)range; }
 
  private:
   DimRange node_range(const DimNode& n) const;

@@ -56,6 +56,17 @@ class InternTable {
     place(item);
     ++count_;
   }
+  template <class Keep>
+  void retain(const Keep& keep) {
+    std::vector<const T*> old(slots_.size());
+    old.swap(slots_);
+    count_ = 0;
+    for (const T* s : old)
+      if (s && keep(*s)) {
+        place(s);
+        ++count_;
+      }
+  }
 
  private:
   void place(const T* item) {

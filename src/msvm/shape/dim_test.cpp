@@ -28,6 +28,21 @@ class DimTest : public testing::Test {
 
 #define EXPECT_SAME(x, y) EXPECT_EQ(d(x), d(y)) << canonical(x) << "  against  " << canonical(y)
 
+TEST_F(DimTest, WhatWasMadeSinceAMarkIsForgotten) {
+  const Dim kept = d("N + 2*H");
+  const DimContext::Mark mark = c.mark();
+  for (int64_t divisor : {4, 1}) {  // a symbol of the same number and name, of which other things are declared
+    const Dim q = c.symbol(c.add_symbol({.name = "q", .min = 4, .max = 64, .divisor = divisor}));
+    const Dim quarter = c.floordiv(q, c.constant(4));
+    EXPECT_EQ(c.mul(quarter, c.constant(4)) == q, divisor == 4);
+    EXPECT_EQ(c.to_string(c.add(kept, q)), "N + 2*H + q");
+    c.rollback(mark);
+    EXPECT_EQ(c.num_symbols(), mark.symbols);
+    EXPECT_FALSE(c.find_symbol("q"));
+  }
+  EXPECT_EQ(d("N + 2*H"), kept);
+}
+
 TEST_F(DimTest, EqualPolynomialsAreEqualPointers) {
   EXPECT_SAME("H + W", "W + H");
   EXPECT_SAME("2*(H + W) - W", "2*H + W");

@@ -36,15 +36,21 @@ std::string to_string(const TensorType& t, const DimContext& dims) {
   return out;
 }
 
-std::string to_string(const RegType& t, const DimContext& dims) {
-  switch (t.kind) {
-    case RegKind::kTensor: return to_string(t.tensor, dims);
-    case RegKind::kList: return fmt::format("list<{}>", dtype_name(t.tensor.dtype));
+std::string_view kind_name(RegKind kind) {
+  switch (kind) {
+    case RegKind::kTensor: return "tensor";
+    case RegKind::kList: return "list";
     case RegKind::kI64: return "i64";
     case RegKind::kF64: return "f64";
     case RegKind::kBool: return "bool";
   }
   return "?";
+}
+
+std::string to_string(const RegType& t, const DimContext& dims) {
+  if (t.kind == RegKind::kTensor) return to_string(t.tensor, dims);
+  if (t.kind == RegKind::kList) return fmt::format("list<{}>", dtype_name(t.tensor.dtype));
+  return std::string(kind_name(t.kind));
 }
 
 }  // namespace msvm

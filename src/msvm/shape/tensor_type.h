@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "msvm/shape/dim.h"
@@ -43,6 +44,7 @@ struct TensorType {
 };
 
 enum class RegKind : uint8_t { kTensor, kList, kI64, kF64, kBool };
+std::string_view kind_name(RegKind kind);             // "tensor", "list", "i64", "f64", "bool"
 
 /// Type of a register. `tensor` counts for kTensor; of a kList only its dtype does.
 struct RegType {

@@ -102,7 +102,6 @@ struct Context {
 };
 
 inline std::string reg_text(Reg r) { return r == kNoReg ? "_" : "R" + std::to_string(r); }
-std::string_view kind_text(RegKind k);
 
 // The passes, in order.
 bool check_module(Module& module, ModuleTables& tables, Report& report);  // false: nothing else can be checked

@@ -14,7 +14,7 @@ constexpr Kinds kTensors = bit(RegKind::kTensor), kLists = bit(RegKind::kList), 
 std::string kinds_text(Kinds kinds) {
   std::string s;
   for (RegKind k : {RegKind::kTensor, RegKind::kList, RegKind::kI64, RegKind::kF64, RegKind::kBool})
-    if (kinds & bit(k)) s += (s.empty() ? "" : " or ") + std::string(kind_text(k));
+    if (kinds & bit(k)) s += (s.empty() ? "" : " or ") + std::string(kind_name(k));
   return s;
 }
 
@@ -241,8 +241,8 @@ class RegisterCheck {
         return signature(i, kInts, 0);
       case Opcode::kScalarInput:
         if (c_.kind(x.defs[0]) != f_.inputs[x.imms[0]].type.kind) {
-          c_.error(Rule::kScalarInputType, i, {fmt::format("input {} is of another kind than R{}", x.imms[0], x.defs[0]), std::string(kind_text(f_.inputs[x.imms[0]].type.kind)),
-                                               std::string(kind_text(c_.kind(x.defs[0])))});
+          c_.error(Rule::kScalarInputType, i, {fmt::format("input {} is of another kind than R{}", x.imms[0], x.defs[0]), std::string(kind_name(f_.inputs[x.imms[0]].type.kind)),
+                                               std::string(kind_name(c_.kind(x.defs[0])))});
           c_.mark_bad(i);
         }
         return;
@@ -282,8 +282,8 @@ class RegisterCheck {
     const DType d = c_.declared(x.uses[0]).dtype;
     const RegKind expected = is_float(d) ? RegKind::kF64 : d == DType::kBool ? RegKind::kBool : RegKind::kI64;
     if (d != DType::kString && c_.kind(x.defs[0]) == expected) return;
-    c_.error(Rule::kReadDType, i, {d == DType::kString ? std::string("a string can't be read as a scalar") : fmt::format("an element of {} is read as {}", dtype_name(d), kind_text(expected)),
-                                   std::string(kind_text(expected)), c_.origin(x.defs[0])});
+    c_.error(Rule::kReadDType, i, {d == DType::kString ? std::string("a string can't be read as a scalar") : fmt::format("an element of {} is read as {}", dtype_name(d), kind_name(expected)),
+                                   std::string(kind_name(expected)), c_.origin(x.defs[0])});
     c_.mark_bad(i);
   }
 

@@ -23,17 +23,6 @@ std::string_view rule_name(Rule rule) { return kRules[static_cast<size_t>(rule)]
 std::string_view rule_doc(Rule rule) { return kRules[static_cast<size_t>(rule)].doc; }
 int rule_count() { return static_cast<int>(std::size(kRules)); }
 
-std::string_view kind_text(RegKind k) {
-  switch (k) {
-    case RegKind::kTensor: return "tensor";
-    case RegKind::kList: return "list";
-    case RegKind::kI64: return "i64";
-    case RegKind::kF64: return "f64";
-    case RegKind::kBool: return "bool";
-  }
-  return "?";
-}
-
 void Report::add(Rule rule, DiagPlace place, Text text) {
   if (full()) return;
 #ifdef MSVM_MUTATED_RULE  // tools/mutate_verifier.py

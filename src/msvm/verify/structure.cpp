@@ -383,7 +383,7 @@ class StructureCheck {
     }
     const RegKind kind = f_.inputs[k].type.kind;
     if (tensor != (kind == RegKind::kTensor))
-      error(Rule::kInputKind, i, {fmt::format("input {} is a {}", k, kind_text(kind)), {}, {}, tensor ? "read it with SCALAR_INPUT" : "read it with TENSOR_CREATE input"});
+      error(Rule::kInputKind, i, {fmt::format("input {} is a {}", k, kind_name(kind)), {}, {}, tensor ? "read it with SCALAR_INPUT" : "read it with TENSOR_CREATE input"});
     if (input_reader_[k] >= 0) error(Rule::kInputTwice, i, {fmt::format("input {} was read already", k), {}, c_.where(input_reader_[k])});
     input_reader_[k] = i;
   }

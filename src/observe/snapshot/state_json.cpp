@@ -136,11 +136,23 @@ Json rates(const Snapshot& s, const ProgramSnapshot& p) {
           {"layout_bytes", p.work.layout_bytes}};
 }
 
+Json slow_path(const Snapshot& s, const JitView& v, const SlowPathView& x) {
+  return {{"time", iso_time(time_of(s, v, x.seconds))},
+          {"region", x.region},
+          {"reason", x.reason},
+          {"place", x.place},
+          {"scd", x.scd},
+          {"phase", lower(x.phase)},
+          {"elapsed_ms", x.elapsed_ms},
+          {"limit_ms", x.limit_ms},
+          {"instead", x.instead}};
+}
+
 Json program(const Snapshot& s, const ProgramSnapshot& p) {
   const JitView& v = p.jit;
   Json regions = Json::array(), slow = Json::array(), events = Json::array(), by_tier = Json::object();
   for (const JitRegionView& r : v.regions) regions.push_back(region(r));
-  for (const SlowPathView& x : v.slow_path) slow.push_back({{"time", iso_time(time_of(s, v, x.seconds))}, {"region", x.region}, {"reason", x.reason}, {"place", x.place}});
+  for (const SlowPathView& x : v.slow_path) slow.push_back(slow_path(s, v, x));
   for (const JitEventView& x : v.events) events.push_back({{"time", iso_time(time_of(s, v, x.seconds))}, {"kind", event_name(x.kind)}, {"what", x.what}});
   for (size_t tier = 0; tier < p.latency.size(); ++tier) by_tier[kTierNames[tier]] = latency(p.latency[tier]);
   return {{"id", p.id},

@@ -59,7 +59,8 @@ TEST(StateJson, Program) {
   EXPECT_NEAR(p["latency"]["native"]["p99_ms"].get<double>(), 50, 50.0 / 16);
   EXPECT_EQ(p["latency"]["specialised"]["count"], 0);
   EXPECT_EQ(p["rates"], Json::parse(R"({"runs_per_s": 30.0, "gflops": 50.0, "peak_share": 0.5, "gbytes_per_s": 1.25, "layout_bytes": 11})"));
-  EXPECT_EQ(p["slow_path"][0]["time"], "2001-09-09T01:45:40.123Z");
+  EXPECT_EQ(p["slow_path"][0], Json::parse(R"({"time": "2001-09-09T01:45:40.123Z", "region": "@main instructions 3 to 9", "reason": "timed out", "place": "model.py:47",
+    "scd": 0.5, "phase": "optimize", "elapsed_ms": 2001.0, "limit_ms": 2000.0, "instead": "interpreter"})"));
   EXPECT_EQ(p["events"][0]["kind"], "hot patch");
   const Json& r = p["regions"][0];
   EXPECT_EQ(r["place"], "model.py:47");

@@ -42,7 +42,7 @@ inline Snapshot full_snapshot() {
   p.jit.failed_by_reason["timed out"] = 2;
   p.jit.cache_mode = CacheMode::kBucket;
   p.jit.boundaries["S"] = {32, 64};
-  p.jit.slow_path.push_back({40, "@main instructions 3 to 9", "timed out", "model.py:47"});
+  p.jit.slow_path.push_back({40, "@main instructions 3 to 9", "timed out", "model.py:47", 0.5, "Optimize", 2001, 2000, "interpreter"});
   p.jit.events.push_back({50, JitEventKind::kPatched, "jit_cache_1_N1 (tier 2)"});
   JitRegionView& r = p.jit.regions.emplace_back();
   r.name = "@main instructions 3 to 9";

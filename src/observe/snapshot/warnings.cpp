@@ -23,7 +23,7 @@ void add_fallbacks(const Snapshot& s, const ProgramSnapshot& p, std::vector<Warn
   for (auto it = p.jit.slow_path.rbegin(); it != p.jit.slow_path.rend(); ++it) {
     if (!seen.emplace(it->region, it->reason).second) continue;
     out.push_back({time_of(s, p.jit, it->seconds), "fallback", "error", p.name, it->region, it->place,
-                   fmt::format("Fallback triggered {}: {}", where(it->place, it->region), it->reason), fallback_mend(it->reason)});
+                   fmt::format("Fallback triggered {}: {}{}", where(it->place, it->region), it->reason, it->instead.empty() ? "" : fmt::format(" ({} instead)", it->instead)), fallback_mend(it->reason)});
   }
 }
 

@@ -247,6 +247,36 @@ def test_recurrent_layers(kind, both):
     assert ("weight_ih_l1_reverse" in names) == both
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("has_bias", [True, False])
+def test_one_step_is_a_step_of_the_layer(kind, has_bias):
+    layer, cell = getattr(nn, kind)(3, 4, has_bias=has_bias), getattr(nn, f"{kind}Cell")(3, 4, has_bias)
+    for name in ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if has_bias else ())):
+        getattr(cell, name).set_data(getattr(layer, f"{name}_l0").asnumpy())
+    x = array((5, 2, 3))
+    wanted, state = layer(x)
+    step = ms.jit(cell)
+    for f in (cell, step):
+        h = None
+        for k in range(5):
+            h = f(x[k]) if h is None else f(x[k], h)
+            assert_same(h[0] if kind == "LSTM" else h, wanted[k], rtol=1e-5)
+    if kind == "LSTM":
+        assert_same(h[1], state[1][0], rtol=1e-5)
+    alone = cell(x[0, 0])
+    assert_same(alone[0] if kind == "LSTM" else alone, wanted[0, 0], rtol=1e-5)
+    assert "hidden_size=4" in repr(cell)
+
+
+def test_rnn_cell_with_relu():
+    cell = nn.RNNCell(3, 4, nonlinearity="relu")
+    x, h = array((2, 3)), array((2, 4))
+    w = [np.asarray(p.asnumpy()) for p in (cell.weight_ih, cell.bias_ih, cell.weight_hh, cell.bias_hh)]
+    assert_same(cell(x, h), np.maximum(np.asarray(x) @ w[0].T + w[1] + np.asarray(h) @ w[2].T + w[3], 0), rtol=1e-5)
+    with pytest.raises(ms.InputError, match="nonlinearity"):
+        nn.RNNCell(3, 4, nonlinearity="sin")
+
+
 def test_attention():
     cell = nn.MultiheadAttention(8, 2, batch_first=True)
     q, k = array((3, 5, 8)), array((3, 7, 8), seed=1)

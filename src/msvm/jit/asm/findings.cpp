@@ -51,7 +51,10 @@ class Finder {
       if (sizes[k]) text += fmt::format("{}n{}{}", text.empty() ? "" : ", ", k, k < f_.sizes.size() && !f_.sizes[k].empty() ? " (" + f_.sizes[k] + ")" : "");
     return text;
   }
-  void add(FindingKind kind, std::string text, std::string mend, std::vector<size_t>&& instructions) { out_.push_back({kind, std::move(text), std::move(mend), std::move(instructions)}); }
+  void add(FindingKind kind, std::string text, std::string mend, std::vector<size_t>&& instructions) {
+    std::sort(instructions.begin(), instructions.end());
+    out_.push_back({kind, std::move(text), std::move(mend), std::move(instructions)});
+  }
 
   void size_moves(size_t l) {
     if (!loop(l).inner) return;
@@ -104,16 +107,15 @@ class Finder {
         }
       });
     }
-    const auto accesses = [](size_t n) { return counted(n, "vector access", "vector accesses") + " in inner loops"; };
+    const auto accesses = [](size_t n, std::string_view of) { return fmt::format("{} of {} in inner loops", counted(n, "vector access", "vector accesses"), of); };
     if (!constants.empty())
-      add(FindingKind::kNopsUnaligned, accesses(constants.size()) + " of constants beside the code that aren't aligned to their size", "the compiler laid them out: report it with this listing", std::move(constants));
+      add(FindingKind::kNopsUnaligned, accesses(constants.size(), "constants beside the code") + ": not aligned to their size", "the compiler laid them out: report it with this listing", std::move(constants));
     if (!stack.empty())
-      add(FindingKind::kNopsUnaligned, accesses(stack.size()) + " of the stack that aren't aligned to their size", "the code generator laid it out: report it with this listing; a group of fewer calls needs fewer registers", std::move(stack));
+      add(FindingKind::kNopsUnaligned, accesses(stack.size(), "the stack") + ": not aligned to their size", "the code generator laid it out: report it with this listing; a group of fewer calls needs fewer registers", std::move(stack));
     for (auto& [bytes, r] : rows) {
       std::string tensors;
       for (const int32_t t : r.tensors) tensors += fmt::format("{}t{}", tensors.empty() ? "" : ", ", t);
-      std::sort(r.instructions.begin(), r.instructions.end());
-      add(FindingKind::kNopsUnaligned, fmt::format("{} cross cache lines in most rows: those of {} begin {} bytes apart, no multiple of the access's size", accesses(r.instructions.size()), tensors, bytes),
+      add(FindingKind::kNopsUnaligned, fmt::format("{}: those of most rows cross cache lines, as rows begin {} bytes apart, no multiple of the access's size", accesses(r.instructions.size(), tensors), bytes),
           "rows whose bytes are a multiple of 64 are aligned: pad that axis, or choose sizes that are", std::move(r.instructions));
     }
   }

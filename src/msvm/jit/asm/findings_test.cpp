@@ -160,7 +160,7 @@ TEST(Findings, UnalignedRows) {
   const auto found = findings(code, k, &load);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].kind, FindingKind::kNopsUnaligned);
-  EXPECT_THAT(found[0].text, HasSubstr("1 vector access in inner loops cross cache lines in most rows: those of t0 begin 4000 bytes apart"));
+  EXPECT_THAT(found[0].text, HasSubstr("1 vector access of t0 in inner loops: those of most rows cross cache lines, as rows begin 4000 bytes apart"));
   auto none = [&](auto change) {
     loops::Kernel other = k;
     change(other);
