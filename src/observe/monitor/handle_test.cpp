@@ -202,6 +202,7 @@ TEST_F(Fixture, Wire) {
   for (const char* h : {"Cache-Control: no-store\r\n", "X-Content-Type-Options: nosniff\r\n", "Referrer-Policy: no-referrer\r\n", "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"}) EXPECT_THAT(ok, HasSubstr(h));
   EXPECT_THAT(ok, ::testing::EndsWith("\r\n\r\n{\"status\":\"ok\"}\n"));
   EXPECT_THAT(respond("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", site), ::testing::EndsWith("\r\n\r\n"));
+  EXPECT_THAT(respond("", site), HasSubstr("HTTP/1.1 400 "));
   EXPECT_THAT(respond("garbage", site), HasSubstr("HTTP/1.1 400 "));
   EXPECT_THAT(respond("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(kMaxHeader, 'x') + "\r\n\r\n", site), HasSubstr("HTTP/1.1 431 "));
   const std::string post = "POST /api/v1/actions/trace HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ";

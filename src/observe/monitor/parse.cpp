@@ -41,7 +41,8 @@ std::string respond(std::string_view bytes, const Site& site) {
     if (error == http::error::need_more || n == 0) break;
   }
   if (!response && !parser.is_done()) {
-    parser.put_eof(error);
+    error = {};
+    if (parser.got_some()) parser.put_eof(error);
     response = refusal_of(error ? error : http::make_error_code(http::error::partial_message));
   }
   if (!response) response = handle(to_request(parser), site);
