@@ -220,6 +220,29 @@ def test_an_alert_writes_what_the_flight_recorder_holds(caplog):
     assert str(dump) in caplog.text
 
 
+def test_a_forked_child_records_for_itself():
+    f = make("forked rows")
+    x, w = np.ones((3, 4), np.float32), np.ones((4, 5), np.float32)
+    path = ms.vm.enable_bc_trace(True)
+    f(x, w)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            f(x, w)
+            if not ms._core.tracing():
+                ms.vm.enable_bc_trace(True, "child")
+                f(x, w)
+                ms.vm.enable_bc_trace(False)
+                code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    f(x, w)
+    assert len(of(table(ms.vm.bc_trace_to_csv(path)), "forked rows", "run")) == 2
+    assert len(of(table(ms.vm.bc_trace_to_csv("child")), "forked rows", "run")) == 1
+
+
 CRASH = """
 import os, signal, sys
 import msvm as ms, numpy as np

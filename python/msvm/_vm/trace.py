@@ -37,8 +37,9 @@ def stop() -> str:
 
 def log_path(log: str | os.PathLike[str] | None) -> str:
     """``None`` and "newest": the log of this process, what has been recorded up to now included, or the newest one in ``ms_bc_trace``."""
+    current = _core.flush_trace()  # also where a path names it
     if log is None or log == "newest":
-        return _core.flush_trace() or (_last if _last and Path(_last).exists() else _core.newest_trace(_bytes(FOLDER)))
+        return current or (_last if _last and Path(_last).exists() else _core.newest_trace(_bytes(FOLDER)))
     path = Path(log)
     if path.is_dir():
         return _core.newest_trace(_bytes(path))

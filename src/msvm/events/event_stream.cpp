@@ -1,10 +1,11 @@
 #include "msvm/events/event_stream.h"
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <sys/syscall.h>
+#include <new>
 
 namespace msvm {
 
@@ -22,9 +23,13 @@ struct EventStream::ThreadRing {
   }
 };
 
-// A child of a fork has no reader, and maybe a lock that nobody will release: it writes nothing.
+// A child of a fork has no reader, and maybe a lock that nobody will release: it writes nothing until it has a reader of its own.
 EventStream::EventStream() {
-  pthread_atfork(nullptr, nullptr, [] { process().generation_.store(0, std::memory_order_relaxed); });
+  pthread_atfork(nullptr, nullptr, [] {
+    EventStream& stream = process();
+    stream.generation_.store(0, std::memory_order_relaxed);
+    new (&stream.mutex_) std::mutex;
+  });
 }
 
 EventStream& EventStream::process() {

@@ -13,7 +13,8 @@ namespace msvm {
 /// control of the thread that runs.
 class Poll {
  public:
-  explicit Poll(RunControl* control = RunControl::current()) : control_(control) {}
+  /// `every`: fewer for steps that take long.
+  explicit Poll(RunControl* control = RunControl::current(), int64_t every = kSteps) : control_(control), every_(every), left_(every) {}
   /// Whether to leave, after so many steps more. What is left half done nobody may read.
   bool stop(int64_t steps = 1) {
     if ((left_ -= steps) > 0) [[likely]] return false;
@@ -22,17 +23,18 @@ class Poll {
   bool stopped() const { return stopped_; }
 
   static constexpr int64_t kSteps = 1 << 20;
-  static constexpr int64_t kPiece = 1 << 17;  // what the standard library orders without being asked
+  int64_t piece() const { return every_ / 8; }  // what the standard library orders without being asked
 
  private:
   bool ask() {
     stopped_ = stopped_ || (control_ && control_->should_leave());
-    left_ = stopped_ ? 0 : kSteps;
+    left_ = stopped_ ? 0 : every_;
     return stopped_;
   }
 
   RunControl* const control_;
-  int64_t left_ = kSteps;
+  const int64_t every_;
+  int64_t left_;
   bool stopped_ = false;
 };
 
@@ -57,7 +59,7 @@ T* part_polled(T* first, T* last, const Less& less, Poll& poll) {
 /// std::sort of elements of which none equal another. Where the run is to stop they are left in any order.
 template <class T, class Less>
 void sort_polled(T* first, T* last, const Less& less, Poll& poll) {
-  for (int depth = 2 * std::bit_width(static_cast<uint64_t>(last - first)); last - first > Poll::kPiece && depth > 0; --depth) {
+  for (int depth = 2 * std::bit_width(static_cast<uint64_t>(last - first)); last - first > poll.piece() && depth > 0; --depth) {
     T* middle = part_polled(first, last, less, poll);
     if (!middle) return;
     if (middle - first < last - middle) {
@@ -76,7 +78,7 @@ void sort_polled(T* first, T* last, const Less& less, Poll& poll) {
 /// std::nth_element, likewise.
 template <class T, class Less>
 void nth_polled(T* first, T* nth, T* last, const Less& less, Poll& poll) {
-  for (int depth = 2 * std::bit_width(static_cast<uint64_t>(last - first)); last - first > Poll::kPiece && depth > 0; --depth) {
+  for (int depth = 2 * std::bit_width(static_cast<uint64_t>(last - first)); last - first > poll.piece() && depth > 0; --depth) {
     T* middle = part_polled(first, last, less, poll);
     if (!middle) return;
     (nth < middle ? last : first) = middle;

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "msvm/kernels/families.h"
@@ -466,12 +465,14 @@ Status run_unique(KernelCall& c) {
       if (int o = compare(p + within[i], q + within[i])) return o;
     return 0;
   };
-  std::iota(sequence, sequence + n, int64_t{0});
+  constexpr int64_t kSlowSteps = Poll::kSteps / 32;  // each looks at elements anywhere
+  Poll poll(RunControl::current(), kSlowSteps);
+  for (int64_t i = 0; i < n && !poll.stop(); ++i) sequence[i] = i;
+  if (poll.stopped()) return run_cancelled();
   auto before = [&](int64_t a, int64_t b) {
     const int o = order_of(a, b);
     return o == 0 ? a < b : o < 0;
   };
-  Poll poll;
   sort_polled(sequence, sequence + n, before, poll);
   int64_t groups = 0;
   for (int64_t i = 0; i < n && !poll.stop(); ++i) {
@@ -484,8 +485,9 @@ Status run_unique(KernelCall& c) {
     std::vector<int64_t> by_place(first, first + groups);
     sort_polled(by_place.data(), by_place.data() + groups, std::less<>(), poll);
     if (poll.stopped()) return run_cancelled();
-    for (int64_t g = 0; g < groups; ++g) sequence[group[by_place[static_cast<size_t>(g)]]] = g;
-    for (int64_t i = 0; i < n; ++i) group[i] = sequence[group[i]];
+    for (int64_t g = 0; g < groups && !poll.stop(); ++g) sequence[group[by_place[static_cast<size_t>(g)]]] = g;
+    for (int64_t i = 0; i < n && !poll.stop(); ++i) group[i] = sequence[group[i]];
+    if (poll.stopped()) return run_cancelled();
     std::copy(by_place.begin(), by_place.end(), first);
   }
   if (flat) {
@@ -511,7 +513,7 @@ Status run_unique(KernelCall& c) {
   }
   auto put = [](const TensorMeta& m, int64_t i) -> int64_t& { return m.as<int64_t>()[i * m.strides[0]]; };
   if (const TensorMeta* y = optional_output(c, 1))
-    for (int64_t g = 0; g < groups; ++g) put(*y, g) = first[g];
+    for (int64_t g = 0; g < groups && !poll.stop(); ++g) put(*y, g) = first[g];
   if (const TensorMeta* y = optional_output(c, 2))
     for (int64_t i = 0; i < n && !poll.stop(); ++i) put(*y, i) = group[i];
   if (const TensorMeta* y = optional_output(c, 3)) {
