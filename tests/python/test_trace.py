@@ -182,6 +182,19 @@ def test_summary_and_perfetto():
     assert sum(e["ph"] == "X" and e["cat"] == "run" and e["name"].startswith("summed rows") for e in events) == 20
 
 
+@pytest.mark.skipif(not os.environ.get("MSVM_TRACE_PROCESSOR"), reason="MSVM_TRACE_PROCESSOR names Perfetto's trace_processor_shell, if there is one")
+def test_perfettos_own_trace_processor_reads_it():
+    f = make("processed rows")
+    ms.vm.enable_bc_trace(True)
+    for _ in range(7):
+        f(np.ones((64, 4), np.float32), np.ones((4, 5), np.float32))
+    path = ms.vm.bc_trace_to_perfetto()
+    Path("query.sql").write_text("select count(*) from slice where category = 'run' and name glob 'processed rows*';")
+    command = [os.environ["MSVM_TRACE_PROCESSOR"], "-q", "query.sql", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.split()[-1] == "7", done.stdout + done.stderr
+
+
 def test_flight_recorder():
     f = make("flying rows")
     w = np.ones((4, 5), np.float32)
