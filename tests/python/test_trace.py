@@ -182,7 +182,7 @@ def test_summary_and_perfetto():
     assert sum(e["ph"] == "X" and e["cat"] == "run" and e["name"].startswith("summed rows") for e in events) == 20
 
 
-@pytest.mark.skipif(not os.environ.get("MSVM_TRACE_PROCESSOR"), reason="MSVM_TRACE_PROCESSOR names Perfetto's trace_processor_shell, if there is one")
+@pytest.mark.skipif(not os.environ.get("MSVM_TRACE_PROCESSOR"), reason="it names Perfetto's trace_processor_shell")
 def test_perfettos_own_trace_processor_reads_it():
     f = make("processed rows")
     ms.vm.enable_bc_trace(True)
