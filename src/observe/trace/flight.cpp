@@ -1,21 +1,9 @@
 #include "observe/trace/flight.h"
 
-#include <unistd.h>
-
-#include <cerrno>
+#include "observe/trace/output.h"
 
 namespace msvm::observe {
 namespace {
-
-bool write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-  return true;
-}
 
 /// A block of what lies in memory as it is.
 bool write_block(int fd, BlockType type, size_t count, uint64_t sequence, std::span<const std::byte> bytes, std::span<const std::byte> more = {}) {

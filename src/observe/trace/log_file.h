@@ -33,7 +33,7 @@ class LogFile {
 
   const LogOptions options_;
   std::string stem_, path_;
-  int fd_ = -1, files_ = 0;
+  int fd_ = -1, next_ = 0;  // number of the next file
   int64_t bytes_ = 0;
   uint64_t sequence_ = 0;
   Handover handover_;

@@ -1,7 +1,6 @@
 #include "observe/trace/recorder.h"
 
-#include <fcntl.h>
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "msvm/base/ticks.h"
 #include "observe/snapshot/source.h"
 #include "observe/trace/crash.h"
+#include "observe/trace/output.h"
 #include "observe/trace/slow_path_log.h"
 
 namespace msvm::observe {
@@ -198,26 +198,13 @@ Result<std::string> Recorder::dump_flight(const std::string& reason) {
   std::lock_guard lock(impl_->mutex);
   if (!impl_->flight) return invalid_argument("there is no flight recorder: start it before what it should record");
   impl_->round();
-  const FlightOptions& options = impl_->flight->options();
-  std::error_code error;
-  std::filesystem::create_directories(options.folder, error);
-  std::tm utc{};
-  const std::time_t now = std::time(nullptr);
-  gmtime_r(&now, &utc);
-  const std::string stem = fmt::format("{}/{:%Y%m%dT%H%M%SZ}-{}-{}", options.folder, utc, getpid(), file_part(reason));
-  std::string path;
-  int fd = -1;
-  for (int k = 0; k < 1000 && fd < 0; ++k) {
-    path = k == 0 ? stem + ".bclog" : fmt::format("{}-{}.bclog", stem, k);
-    fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0 && errno != EEXIST) break;
-  }
-  if (fd < 0) return Status(StatusCode::kIo, fmt::format("{}: a dump can't be written there: {}", path, std::strerror(errno)));
-  const bool written = impl_->flight->write_to(fd, false);
+  MSVM_ASSIGN_OR_RETURN(const std::string stem, log_stem(impl_->flight->options().folder));
+  MSVM_ASSIGN_OR_RETURN(const NewFile file, create_log(stem + "-" + file_part(reason)));
+  const bool written = impl_->flight->write_to(file.fd, false);
   const int why = errno;
-  ::close(fd);
-  if (!written) return Status(StatusCode::kIo, fmt::format("{}: {}", path, std::strerror(why)));
-  return path;
+  ::close(file.fd);
+  if (!written) return Status(StatusCode::kIo, fmt::format("{}: {}", file.path, std::strerror(why)));
+  return file.path;
 }
 
 void Recorder::note(std::string_view kind, std::string_view text) {
