@@ -13,7 +13,7 @@ void add(WorkSum& sum, const TraceLog& log, const Event& e) {
   ++sum.count;
   sum.ns += log.nanoseconds(e);
   sum.work += e.work;
-  sum.bytes += e.bytes;
+  sum.bytes += static_cast<double>(e.bytes);
 }
 
 /// The value below which a share `p` of them lies; sorts.

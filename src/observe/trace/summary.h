@@ -11,10 +11,9 @@ namespace msvm::observe {
 /// Sums over events of one kind of work.
 struct WorkSum {
   int64_t count = 0;
-  double ns = 0, work = 0;
-  int64_t bytes = 0;
+  double ns = 0, work = 0, bytes = 0;
   double gflops() const { return ns > 0 ? work / ns : 0; }        // operations a nanosecond
-  double gbytes_per_s() const { return ns > 0 ? static_cast<double>(bytes) / ns : 0; }
+  double gbytes_per_s() const { return ns > 0 ? bytes / ns : 0; }
 };
 
 struct ProgramSummary {

@@ -44,7 +44,7 @@ class TraceLog {
 
   int64_t wall_ns(int64_t ticks) const;
   double seconds(int64_t ticks) const;                      // since the log began
-  double nanoseconds(const Event& e) const { return static_cast<double>(e.end - e.begin) * header_.ns_per_tick; }
+  double nanoseconds(const Event& e) const { return static_cast<double>(static_cast<int64_t>(static_cast<uint64_t>(e.end) - static_cast<uint64_t>(e.begin))) * header_.ns_per_tick; }
 
  private:
   TraceLog() = default;
