@@ -1,10 +1,10 @@
 // cache: native code that is kept on disk.
-#include <fmt/chrono.h>
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
 #include "common.h"
+#include "msvm/base/utc_text.h"
 #include "msvm/jit/compile/find_compiler.h"
 #include "msvm/jit/disk/build_id.h"
 #include "msvm/jit/disk/disk_cache.h"
@@ -26,26 +26,19 @@ Result<std::unique_ptr<DiskCache>> open_cache(const std::string& folder) {
 
 Result<std::string> folder_of(const std::string& given) { return given.empty() ? jit::code_folder() : Result<std::string>(given); }
 
-std::string time_text(int64_t ns) {
-  const std::time_t seconds = ns / 1'000'000'000;
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
-}
-
 Status list(const std::string& folder, bool json) {
   MSVM_ASSIGN_OR_RETURN(const auto cache, open_cache(folder));
   const auto entries = cache ? cache->list() : std::vector<DiskCache::EntryInfo>();
   if (json) {
     Json j = Json::array();
-    for (const auto& e : entries) j.push_back({{"label", e.label}, {"bytes", e.bytes}, {"used", time_text(e.used_ns)}, {"same_build", e.same_build}, {"file", e.file}});
+    for (const auto& e : entries) j.push_back({{"label", e.label}, {"bytes", e.bytes}, {"used", utc_text(e.used_ns, 0)}, {"same_build", e.same_build}, {"file", e.file}});
     fmt::print("{}\n", j.dump(1, ' ', false, Json::error_handler_t::replace));
     return {};
   }
   Table t({"used last", "bytes", "build", "code"});
   uint64_t bytes = 0;
   for (const auto& e : entries) {
-    t.row({time_text(e.used_ns), std::to_string(e.bytes), e.same_build ? "this" : "another", e.label});
+    t.row({utc_text(e.used_ns, 0), std::to_string(e.bytes), e.same_build ? "this" : "another", e.label});
     bytes += e.bytes;
   }
   if (!entries.empty()) fmt::print("{}", t.to_string());

@@ -50,3 +50,16 @@ python_env() {
   export PYTHONPATH="$root/build/release/python:$root/tools${PYTHONPATH:+:$PYTHONPATH}"
   export PATH="$venv/bin:$PATH"
 }
+
+# environment FOLDER REQUIREMENTS WHAT [HINT...]: a Python environment of its own in build/FOLDER, made once for what the file asks for.
+environment() {
+  local folder="$root/build/$1" requirements="$root/$2" what=$3 wanted
+  shift 3
+  wanted="$(sha256sum <"$requirements") $folder"
+  [ "$(cat "$folder/.installed" 2>/dev/null)" != "$wanted" ] || return 0
+  step "$what: ${folder#"$root"/}"
+  [ -x "$folder/bin/python" ] || "$(readlink -f "$venv/bin/python")" -m venv "$folder"
+  "$folder/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off -r "$requirements" ||
+    die "pip could not install ${requirements#"$root"/} (see above)" "$@" "is PyPI reachable (directly, or through pip's own configuration)?"
+  echo "$wanted" >"$folder/.installed"
+}

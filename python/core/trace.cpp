@@ -43,6 +43,7 @@ void bind_trace(nb::module_& m) {
   m.def("stop_trace", [] { return text(apart([] { return Result<std::string>(Recorder::process().stop_trace()); })); }, "Path of the log; empty if there was none.");
   m.def("flush_trace", [] { return text(apart([] { return Result<std::string>(Recorder::process().flush()); })); }, "Path of the log; empty if there is none.");
   m.def("tracing", [] { return Recorder::process().tracing(); });
+  m.def("last_trace", [] { return text(Recorder::process().last_log()); }, "Path of the log that is written, or was written last; empty if there was none.");
   m.def("trace_trouble", [] { return text(Recorder::process().trouble()); }, "Why a trace ended by itself; empty if it didn't.");
   m.def("newest_trace", [](const nb::bytes& folder) { return text(unwrap(observe::newest_log(path_of(folder)))); }, nb::arg("folder"));
   m.def(

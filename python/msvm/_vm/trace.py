@@ -12,34 +12,26 @@ from .._errors import FileError
 
 FOLDER = "ms_bc_trace"
 
-_last = ""
-"""The log written last by this process."""
-
-
 def _bytes(path: str | os.PathLike[str]) -> bytes:
     return os.fsencode(path)
 
 
 def start(folder: str | os.PathLike[str], max_bytes: int, max_files: int) -> str:
     """Path of the log."""
-    global _last
-    _last = _core.start_trace(_bytes(folder), int(max_bytes), int(max_files))
-    return _last
+    return _core.start_trace(_bytes(folder), int(max_bytes), int(max_files))
 
 
 def stop() -> str:
     """Path of the log that ends now; "" if there was none."""
-    global _last
-    path = _core.stop_trace()
-    _last = path or _last
-    return path
+    return _core.stop_trace()
 
 
 def log_path(log: str | os.PathLike[str] | None) -> str:
     """``None`` and "newest": the log of this process, what has been recorded up to now included, or the newest one in ``ms_bc_trace``."""
     current = _core.flush_trace()  # also where a path names it
     if log is None or log == "newest":
-        return current or (_last if _last and Path(_last).exists() else _core.newest_trace(_bytes(FOLDER)))
+            last = _core.last_trace()
+        return current or (last if last and Path(last).exists() else _core.newest_trace(_bytes(FOLDER)))
     path = Path(log)
     if path.is_dir():
         return _core.newest_trace(_bytes(path))

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,16 +72,6 @@ Status read_into(const std::string& path, uint64_t max_bytes, Buffer& out) {
   }
   out.resize(done);
   return {};
-}
-
-bool write_all(int fd, std::span<const std::byte> data) {
-  while (!data.empty()) {
-    ssize_t n = ::write(fd, data.data(), data.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    data = data.subspan(static_cast<size_t>(n));
-  }
-  return true;
 }
 
 struct FreeDeleter {
@@ -167,6 +158,21 @@ Result<std::string> read_text_file(const std::string& path, uint64_t max_bytes) 
   std::string out;
   MSVM_RETURN_IF_ERROR(read_into(path, max_bytes, out));
   return out;
+}
+
+bool write_all(int fd, std::span<const std::byte> data) {
+  while (!data.empty()) {
+    ssize_t n = ::write(fd, data.data(), data.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    data = data.subspan(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+bool within_file_limit(uint64_t bytes) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
 Status write_file_atomically(const std::string& path, std::span<const std::byte> data) {

@@ -37,6 +37,11 @@ void drop_mapped_pages(std::span<const std::byte> bytes);
 Result<std::vector<std::byte>> read_file(const std::string& path, uint64_t max_bytes = UINT64_MAX);
 Result<std::string> read_text_file(const std::string& path, uint64_t max_bytes = UINT64_MAX);
 
+/// Every byte, as one write(2) may take fewer. False: errno. Nothing but system calls: signal handlers may call it.
+bool write_all(int fd, std::span<const std::byte> data);
+/// Past RLIMIT_FSIZE a write doesn't fail, it raises a signal that ends the program: whether a file may have so many bytes.
+bool within_file_limit(uint64_t bytes);
+
 /// Writes a temporary file beside `path`, then renames it: readers see the old content or the new, never a part.
 Status write_file_atomically(const std::string& path, std::span<const std::byte> data);
 Status write_file_atomically(const std::string& path, std::string_view text);

@@ -67,6 +67,11 @@ struct RegionPlan {
   uint64_t last_used = 0;
 };
 
+/// Of a group's kernel: one for each element and each call that it stands for.
+inline double operations_of(const RegionGroup& group, const RegionPlan::Step& step) {
+  return static_cast<double>(step.rows) * static_cast<double>(step.columns) * static_cast<double>(group.members.size());
+}
+
 struct RegionState {
   std::vector<std::unique_ptr<RegionPlan>> plans;
   std::unique_ptr<RegionPlan> once;  // the last one that served a single run

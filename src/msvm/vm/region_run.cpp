@@ -77,7 +77,7 @@ void RegionRun::add_group_sizes(RegionPlan& plan, RegionPlan::Step& step) {
   step.sizes = static_cast<int32_t>(plan.sizes.size());
   for (const RegionSize& s : g.sizes) plan.sizes.push_back(value_of(s));
   std::tie(step.rows, step.columns) = rows_and_columns(g);
-  plan.operations += static_cast<double>(step.rows) * static_cast<double>(step.columns) * static_cast<double>(g.members.size());
+  plan.operations += operations_of(g, step);
   for (auto p = g.pointers.begin(); p != g.pointers.end(); ++p) {
     if (std::find(g.pointers.begin(), p, *p) != p) continue;
     const TensorMeta& m = slot(f_.tensor_slot[static_cast<size_t>(*p)]).meta;

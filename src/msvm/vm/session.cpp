@@ -35,9 +35,9 @@ struct Session::Impl {
   static std::unique_ptr<vm::Frame> make_frame(const vm::Function& fn);
   Status choose_plan(vm::Frame& frame);
   Status provide_arena(vm::Frame& frame, int64_t bytes);
-  bool begin_trace(int32_t function) {
+  bool begin_trace(int32_t function, const vm::Function& code) {
     if (!tracer) tracer.emplace(program->module());
-    return tracer->begin_run(function);
+    return tracer->begin_run(function, code.instrs.size());
   }
   Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results, RunControl* control);
 
@@ -147,7 +147,7 @@ Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::
   cancelled.store(false, std::memory_order_relaxed);
   vm::Frame& f = frame(function);
   const RegionTable* regions = adopt_regions(function, f);
-  const bool traced = EventStream::process().on() && begin_trace(function);
+  const bool traced = EventStream::process().on() && begin_trace(function, *f.function);
   ++counters.runs;
   live_bytes = 0;
   Status s = vm::bind_inputs(program->module(), *f.function, inputs, f.scalars.data());

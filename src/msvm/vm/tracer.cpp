@@ -62,7 +62,7 @@ std::string Tracer::program_text() const {
   return text;
 }
 
-bool Tracer::begin_run(int32_t function) {
+bool Tracer::begin_run(int32_t function, size_t instructions) {
   EventStream& stream = EventStream::process();
   const uint32_t generation = stream.generation();
   if (!generation) return false;
@@ -77,11 +77,7 @@ bool Tracer::begin_run(int32_t function) {
   ring_ = &stream.ring();
   function_ = function;
   auto& seen = instrs_[static_cast<size_t>(function)];
-  if (seen.empty()) {
-    size_t count = 0;
-    for (const Block& b : module_.functions[static_cast<size_t>(function)].blocks) count += b.instrs.size();
-    seen.resize(count);
-  }
+  seen.resize(instructions);
   ++run_;
   tier_ = 2;
   any_region_ = false;
@@ -181,7 +177,7 @@ void Tracer::native(const Frame& frame, const RegionGroup& group, const RegionEn
   const auto last = static_cast<size_t>(group.members.back());
   Event e = event(EventKind::kNative, group.members.back(), begin);
   e.tier = static_cast<uint8_t>(entry.tier);
-  e.work = static_cast<double>(step.rows) * static_cast<double>(step.columns) * static_cast<double>(group.members.size());
+  e.work = operations_of(group, step);
   Seen& seen = instrs_[static_cast<size_t>(function_)][last];
   name(seen, entry);
   const Function& f = *frame.function;

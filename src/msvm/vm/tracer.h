@@ -17,7 +17,7 @@ class Tracer {
   explicit Tracer(const Module& module) : module_(module) {}
 
   /// False: nobody reads, and nothing else may be called for this run.
-  bool begin_run(int32_t function);
+  bool begin_run(int32_t function, size_t instructions);
   void end_run(const Status& status);
 
   // --- records that last from `begin` until now

@@ -1,6 +1,6 @@
 #include "observe/snapshot/snapshot.h"
 
-#include <fmt/chrono.h>
+#include "msvm/base/utc_text.h"
 
 namespace msvm::observe {
 
@@ -9,8 +9,7 @@ Time time_of(const Snapshot& s, const JitView& view, double seconds) {
 }
 
 std::string iso_time(Time t) {
-  const auto ms = std::chrono::floor<std::chrono::milliseconds>(t.time_since_epoch()).count();
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(ms / 1000)), ms % 1000);
+  return utc_text(std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count(), 3);
 }
 
 }  // namespace msvm::observe

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "msvm/base/utc_text.h"
 #include "observe/trace/mode.h"
-#include "observe/trace/time_text.h"
 
 namespace msvm::observe {
 namespace {
@@ -30,7 +30,7 @@ std::string row(const TraceLog& log, const Event& e) {
   const double ns = log.nanoseconds(e), gflops = e.work > 0 && ns > 0 ? e.work / ns : 0, peak = log.header().core_gflops;
   const bool told = e.kind == EventKind::kCompile || e.kind == EventKind::kJit || e.kind == EventKind::kSlowPath || e.kind == EventKind::kNote;
   const std::vector<std::string> cells = {
-      time_text(log.wall_ns(e.begin)),
+      utc_text(log.wall_ns(e.begin), 6),
       fmt::format("{:.6f}", log.seconds(e.begin)),
       fmt::format("{:.3f}", ns * 1e-3),
       std::to_string(e.thread),

@@ -1,6 +1,6 @@
 #include "observe/trace/flight.h"
 
-#include "observe/trace/output.h"
+#include "msvm/base/file.h"
 
 namespace msvm::observe {
 namespace {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "msvm/base/file.h"
 #include "observe/trace/output.h"
 
 namespace msvm::observe {

@@ -33,14 +33,4 @@ Result<NewFile> create_log(const std::string& stem, int number) {
   return Status(StatusCode::kIo, fmt::format("{}: a trace can't be written there: {}", path, std::strerror(errno)));
 }
 
-bool write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-  return true;
-}
-
 }  // namespace msvm::observe

@@ -1,7 +1,5 @@
 // Files that logs and dumps are written into.
 #pragma once
-#include <cstddef>
-#include <span>
 #include <string>
 
 #include "msvm/base/status.h"
@@ -18,8 +16,5 @@ struct NewFile {
 };
 /// STEM.bclog if `number` is 0, else STEM-NUMBER.bclog; the next number while there is such a file already.
 Result<NewFile> create_log(const std::string& stem, int number = 0);
-
-/// False: errno. Nothing but system calls.
-bool write_all(int fd, std::span<const std::byte> bytes);
 
 }  // namespace msvm::observe

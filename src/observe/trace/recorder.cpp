@@ -158,6 +158,11 @@ std::string Recorder::flush() {
   return impl_->last_path;
 }
 
+std::string Recorder::last_log() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->last_path;
+}
+
 std::string Recorder::trouble() const {
   std::lock_guard lock(impl_->mutex);
   return impl_->trouble;

@@ -21,6 +21,8 @@ class Recorder {
   bool tracing() const;
   /// Everything up to now is in the file, the trace goes on. The path; empty if there is no trace.
   std::string flush();
+  /// The log that is written, or was written last; empty if there was none.
+  std::string last_log() const;
   /// Why the trace ended by itself (a full disk); empty: it didn't.
   std::string trouble() const;
 

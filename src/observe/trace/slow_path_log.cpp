@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
+#include "msvm/base/file.h"
 #include "msvm/base/ticks.h"
-#include "observe/trace/time_text.h"
+#include "msvm/base/utc_text.h"
 
 namespace msvm::observe {
 
@@ -19,12 +21,12 @@ void SlowPathLog::write(const std::vector<EventStream::Text>& texts, const std::
     if (text == texts.end() || text->text.empty()) continue;
     const auto ago = std::chrono::nanoseconds(static_cast<int64_t>(static_cast<double>(ticks() - e.begin) * nanoseconds_per_tick()));
     const auto wall = std::chrono::system_clock::now().time_since_epoch() - ago;
-    lines += "{\"time\": \"" + time_text(std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count()) + "\", " + text->text.substr(1) + "\n";
+    lines += "{\"time\": \"" + utc_text(std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count(), 6) + "\", " + text->text.substr(1) + "\n";
   }
   if (lines.empty()) return;
   const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return;
-  [[maybe_unused]] const ssize_t n = ::write(fd, lines.data(), lines.size());
+  (void)write_all(fd, std::as_bytes(std::span(lines)));
   ::close(fd);
 }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "msvm/base/utc_text.h"
 #include "observe/trace/mode.h"
 #include "observe/trace/summary.h"
-#include "observe/trace/time_text.h"
 
 namespace msvm::observe {
 namespace {
@@ -91,7 +91,7 @@ std::string to_json(const TraceSummary& s, const TraceLog& log) {
   j["outliers"] = Json::array();
   for (const Outlier& o : s.outliers) {
     const Event& e = log.events()[o.event];
-    j["outliers"].push_back({{"time", time_text(log.wall_ns(e.begin))}, {"where", where(log, e)}, {"ms", log.nanoseconds(e) * 1e-6}, {"usual_ms", o.usual_ns * 1e-6}, {"cause", o.cause}});
+    j["outliers"].push_back({{"time", utc_text(log.wall_ns(e.begin), 6)}, {"where", where(log, e)}, {"ms", log.nanoseconds(e) * 1e-6}, {"usual_ms", o.usual_ns * 1e-6}, {"cause", o.cause}});
   }
   return j.dump(1, ' ', false, Json::error_handler_t::replace);
 }

@@ -13,7 +13,6 @@
 #include "observe/trace/encode.h"
 #include "observe/trace/perfetto.h"
 #include "observe/trace/summary.h"
-#include "observe/trace/time_text.h"
 
 namespace msvm::observe {
 namespace {
@@ -167,12 +166,6 @@ TEST(Csv, QuotesAndNumbers) {
   EXPECT_EQ(csv.substr(csv.find('\n') + 1),
             "2023-11-14T22:13:20.001500Z,0.001500,2.000,7,1,call,\"a, \"\"b\"\"\",main,0,OP_CALL,MatMul,net.py:4,,1,native,,f32[2] -> f32[2],12,4e-05,20,0.2,\n");
   EXPECT_EQ(csv.substr(0, csv.find('\n')), "time,seconds,duration_us,thread,run,kind,program,function,instruction,mnemonic,operator,place,region,tier,mode,name,shapes,bytes,gflop,gflops,peak_share,what");
-}
-
-TEST(TimeText, BeforeAndAfter1970) {
-  EXPECT_EQ(time_text(0), "1970-01-01T00:00:00.000000Z");
-  EXPECT_EQ(time_text(-1'000), "1969-12-31T23:59:59.999999Z");
-  EXPECT_EQ(time_text(1'700'000'000'123'456'789), "2023-11-14T22:13:20.123456Z");
 }
 
 TEST(Perfetto, IsJsonWithASliceForEachEvent) {

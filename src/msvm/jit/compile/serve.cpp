@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "msvm/base/file.h"
 #include "msvm/jit/compile/compiler_protocol.h"
 
 namespace msvm::jit {
@@ -19,15 +20,7 @@ namespace {
 
 Status io_error(const char* what) { return {StatusCode::kIo, fmt::format("{}: {}", what, std::strerror(errno))}; }
 
-Status write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return io_error("can't answer");
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-  return {};
-}
+Status send(int fd, std::span<const std::byte> bytes) { return write_all(fd, bytes) ? Status() : io_error("can't answer"); }
 
 Status answer(int out, const Frame& frame, const CompileFunction& compile) {
   if (frame.type != FrameType::kRequest) return malformed("expected a request");
@@ -35,7 +28,7 @@ Status answer(int out, const Frame& frame, const CompileFunction& compile) {
   Status told;  // where the client is gone, the compile function isn't bothered with it
   PhaseReporter reporter([&](Phase phase) {
     const std::array body = {static_cast<std::byte>(phase)};
-    if (told.ok()) told = write_all(out, encode_frame(FrameType::kProgress, frame.job, body));
+    if (told.ok()) told = send(out, encode_frame(FrameType::kProgress, frame.job, body));
   });
   Result<std::vector<std::byte>> image = compile(request, reporter);
   CompileReply reply;
@@ -48,7 +41,7 @@ Status answer(int out, const Frame& frame, const CompileFunction& compile) {
     reply.image = std::move(*image);
   }
   MSVM_RETURN_IF_ERROR(told);
-  return write_all(out, encode_frame(FrameType::kReply, frame.job, encode_reply(reply)));
+  return send(out, encode_frame(FrameType::kReply, frame.job, encode_reply(reply)));
 }
 
 void leave_out_of_memory() { ::_exit(kExitOutOfMemory); }

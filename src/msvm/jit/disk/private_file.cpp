@@ -2,31 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
 #include <cerrno>
 #include <ctime>
 
+#include "msvm/base/file.h"
+
 namespace msvm::jit {
 namespace {
-
-/// Past RLIMIT_FSIZE a write doesn't fail, it raises a signal that ends the program.
-bool within_limit(size_t bytes) {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
-}
-
-bool write_all(int fd, std::span<const std::byte> data) {
-  while (!data.empty()) {
-    ssize_t n = ::write(fd, data.data(), data.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    data = data.subspan(static_cast<size_t>(n));
-  }
-  return true;
-}
 
 /// By the fine clock: the one that the file system uses stands still for milliseconds, and the LRU goes by these times.
 void touch_now(int fd) {
@@ -64,7 +49,7 @@ ReadOutcome read_private(int folder, const std::string& name, size_t max_bytes, 
 
 bool write_private(int folder, const std::string& name, std::span<const std::byte> data, Replace replace) {
   static std::atomic<uint32_t> counter{0};
-  if (!within_limit(data.size())) return false;
+  if (!within_file_limit(data.size())) return false;
   const std::string temporary = fmt::format("{}{}.{}", kTemporaryPrefix, ::getpid(), counter.fetch_add(1));
   bool written;
   {
