@@ -33,8 +33,8 @@ def of(rows, program, kind=None):
     return [r for r in rows if r["program"] == program and kind in (None, r["kind"])]
 
 
-def make(name):
-    @ms.jit(name=name)
+def make(name, **options):
+    @ms.jit(name=name, **options)
     def body(x, w):
         y = ms.ops.matmul(x, w)
         return ms.ops.relu(y * 2 - 1).sum(-1), ms.ops.softmax(y)
@@ -43,7 +43,7 @@ def make(name):
 
 
 def test_a_run_becomes_rows():
-    f = make("rows, with a comma")
+    f = make("rows, with a comma", jit_level="O0")  # else native code may come in the midst of it
     path = ms.vm.enable_bc_trace(True)
     assert Path(path).parent == Path("ms_bc_trace") and path.endswith(f"-{os.getpid()}.bclog")
     for n in (2, 3, 2):
@@ -314,6 +314,31 @@ def test_a_cut_or_broken_log_is_read_as_far_as_it_goes():
         Path("bad.bclog").write_bytes(bad)
         with pytest.raises(ms.Error, match=r"bad\.bclog"):
             ms.vm.bc_trace_summary("bad.bclog")
+
+
+FULL = """
+import logging, resource, signal, sys
+import msvm as ms, numpy as np
+@ms.jit(name="full disk")
+def f(x):
+    return ms.ops.relu(x) + 1
+f(np.ones((4, 4), np.float32))
+logging.basicConfig(stream=sys.stdout, format="%(message)s")
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+ms.vm.enable_bc_trace(True)
+while ms._core.tracing():
+    f(np.ones((4, 4), np.float32))
+print(f(np.ones((4, 4), np.float32)).sum())
+print(ms.vm.bc_trace_summary()["programs"][0]["name"])
+"""
+
+
+def test_a_trace_that_can_not_grow_ends_and_says_so():
+    done = subprocess.run([sys.executable, "-c", FULL], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("32.0\n") and done.stdout.endswith("full disk\n")
+    assert "the trace ends here: the process may write no larger file" in done.stdout
 
 
 def test_bad_arguments():

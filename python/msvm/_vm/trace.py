@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from .. import _core
 from .._errors import FileError
 
+logger = logging.getLogger("msvm")
 FOLDER = "ms_bc_trace"
 
 def _bytes(path: str | os.PathLike[str]) -> bytes:
@@ -23,14 +25,21 @@ def start(folder: str | os.PathLike[str], max_bytes: int, max_files: int) -> str
 
 def stop() -> str:
     """Path of the log that ends now; "" if there was none."""
+    _tell_trouble()
     return _core.stop_trace()
+
+
+def _tell_trouble() -> None:
+    if why := _core.trace_trouble():
+        logger.warning("%s", why)
 
 
 def log_path(log: str | os.PathLike[str] | None) -> str:
     """``None`` and "newest": the log of this process, what has been recorded up to now included, or the newest one in ``ms_bc_trace``."""
     current = _core.flush_trace()  # also where a path names it
     if log is None or log == "newest":
-            last = _core.last_trace()
+        _tell_trouble()
+        last = _core.last_trace()
         return current or (last if last and Path(last).exists() else _core.newest_trace(_bytes(FOLDER)))
     path = Path(log)
     if path.is_dir():

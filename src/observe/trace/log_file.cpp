@@ -42,6 +42,7 @@ Status LogFile::begin_file() {
 
 Status LogFile::append(std::span<const std::byte> bytes) {
   bytes_ += static_cast<int64_t>(bytes.size());
+  if (!within_file_limit(static_cast<uint64_t>(bytes_))) return {StatusCode::kIo, path_ + ": the trace ends here: the process may write no larger file (RLIMIT_FSIZE)"};
   if (!write_all(fd_, bytes)) return {StatusCode::kIo, fmt::format("{}: the trace ends here: {}", path_, std::strerror(errno))};
   return {};
 }
