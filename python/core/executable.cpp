@@ -10,6 +10,7 @@
 #include "msvm/bytecode/text.h"
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/optimizer.h"
+#include "observe/debug/debugger.h"
 #include "observe/snapshot/source.h"
 #include "reports.h"
 #include "run.h"
@@ -158,6 +159,7 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   }
   auto program = unwrap(std::move(*loaded));
   observe::watch(program, program->name());
+  observe::debug::Debugger::process().add(program, program->name());
   auto* e = new PyExecutable(engine, std::move(program), options);
   return e;
 }
