@@ -17,6 +17,7 @@ Result<LaunchArguments> read_launch(const Arguments& a) {
   MSVM_ASSIGN_OR_RETURN(l.shapes, a.texts("shapes"));
   MSVM_ASSIGN_OR_RETURN(l.ranges, a.texts("ranges"));
   MSVM_ASSIGN_OR_RETURN(l.function, a.text("function", ""));
+  MSVM_ASSIGN_OR_RETURN(l.output, a.text("output", ""));
   MSVM_ASSIGN_OR_RETURN(l.runs, a.integer("runs", 1, 1'000'000'000, 1));
   MSVM_ASSIGN_OR_RETURN(l.seed, a.integer("seed", 0, std::numeric_limits<int64_t>::max(), 1));
   if (a.has("optimize")) {

@@ -20,6 +20,7 @@ struct LaunchArguments {
   std::vector<std::pair<std::string, std::string>> inputs;   // input -> .npy file
   std::vector<std::string> shapes, ranges;                   // "x=1x3x64x64"; "x=0:10"
   std::string function;                                      // empty: the first
+  std::string output;                                        // where the last run's results go, .npz or .npy; empty: nowhere
   int64_t runs = 1, seed = 1;
   std::optional<bool> optimize;                              // absent: models from ONNX are
   bool native_stays = false;                                 // native code isn't stepped down
@@ -35,7 +36,7 @@ class Launcher {
   virtual Status load(const LaunchArguments& arguments, Diagnostics& findings) = 0;
   /// Once, after load(): the runs begin in a thread of their own. `ended` is called there, with the first failure.
   virtual void start(std::function<void(const Status&)> ended) = 0;
-  /// Runs that go on end soon.
+  /// Ends runs that go on, and waits until they have; `ended` has been called then, or never will be.
   virtual void stop() = 0;
 };
 

@@ -1,0 +1,45 @@
+#include "debug_front.h"
+
+namespace msvm::cli {
+
+using namespace observe::dap;
+
+DebugFront::DebugFront(Output& client, std::function<void()> over)
+    : client_(client), over_(std::move(over)), launcher_([this](const std::string& text) {
+        if (here_) here_->output("stdout", text);
+      }),
+      here_(std::make_unique<Session>(client, SessionOptions{.debugger = observe::debug::Debugger::process(), .source = observe::process_source(), .launcher = &launcher_, .on_over = over_})) {}
+
+DebugFront::~DebugFront() {
+  launcher_.stop();  // it speaks through the session
+}
+
+std::unique_ptr<Peer> DebugFront::elsewhere(const Json& request) {
+  (void)request;
+  return nullptr;
+}
+
+void DebugFront::receive(const Json& message) {
+  if (!elsewhere_ && here_) {
+    const Arguments m(message);
+    const auto command = m.text("command", "");
+    if (command.ok() && *command == "initialize") {
+      if (const Json* a = m.find("arguments")) initialize_ = *a;
+    } else if (command.ok() && (*command == "launch" || *command == "attach") && !here_->attached()) {
+      elsewhere_ = elsewhere(message);
+      if (elsewhere_) {
+        here_.reset();
+        return;
+      }
+    }
+  }
+  if (elsewhere_) elsewhere_->receive(message);
+  else here_->receive(message);
+}
+
+void DebugFront::closed() {
+  if (elsewhere_) elsewhere_->closed();
+  else here_->closed();
+}
+
+}  // namespace msvm::cli
