@@ -1,5 +1,7 @@
 #include "debug_front.h"
 
+#include "observe/dap/merge/session.h"
+
 namespace msvm::cli {
 
 using namespace observe::dap;
@@ -15,8 +17,12 @@ DebugFront::~DebugFront() {
 }
 
 std::unique_ptr<Peer> DebugFront::elsewhere(const Json& request) {
-  (void)request;
-  return nullptr;
+  const Json* given = Arguments(request).find("arguments");
+  if (!given) return nullptr;
+  const auto program = Arguments(*given).text("program", "");
+  const bool is_python = program.ok() && program->ends_with(".py");
+  if (!is_python && request["command"] != "attach") return nullptr;
+  return merge::python_session(client_, initialize_, request, over_);
 }
 
 void DebugFront::receive(const Json& message) {

@@ -111,7 +111,17 @@ void start(dap::ServerOptions options) {
   }());
 }
 
+thread_local Diagnostics t_findings;
+
 }  // namespace
+
+void keep_findings(Diagnostics findings) { t_findings = std::move(findings); }
+
+void tell_verification_failed(const std::string& name) {
+  const Diagnostics findings = std::exchange(t_findings, {});
+  if (findings.empty() || !running()) return;
+  running()->tell("msvm/verificationFailed", {{"name", name}, {"diagnostics", dap::findings_json(findings)}});
+}
 
 void bind_debug(nb::module_& m) {
   // Before what programs use goes: threads that wait go on.
@@ -126,6 +136,7 @@ void bind_debug(nb::module_& m) {
   m.def("serve_debugger", [](int fd) { start({.fd = fd}); }, nb::arg("fd"), "A client on a connected socket, which is owned from here on.");
   m.def("stop_debugger", &stop);
   m.def("debugger_place", &place, "Address, port and token; None: no server runs.");
+  m.def("tell_verification_failed", &tell_verification_failed, nb::arg("name"), "To a debugger: what was found in the module that this thread loaded last.");
   m.def("hold_runs", [] { Debugger::process().hold_runs(); }, "Runs that begin wait for a client.");
 }
 

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "builder.h"
+#include "debug.h"
 #include "gil.h"
 #include "importers/onnx/import.h"
 #include "msvm/bytecode/file.h"
@@ -27,9 +28,14 @@ Result<Module> read_to_show(const std::string& path) { return path.ends_with(".m
 
 PyExecutable* load_file(const nb::bytes& path, Result<Module> (*read)(const std::string&), const nb::dict& options) {
   auto file = std::make_shared<ProgramFile>(path_of(path), read);
-  PyExecutable* e = load([&] { return file->read(); }, parse_options(options));
-  e->file = std::move(file);
-  return e;
+  try {
+    PyExecutable* e = load([&] { return file->read(); }, parse_options(options));
+    e->file = std::move(file);
+    return e;
+  } catch (nb::python_error&) {
+    tell_verification_failed(path_of(path));
+    throw;
+  }
 }
 
 }  // namespace
@@ -145,18 +151,20 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   auto engine = engine_for(options.engine());
   const JitOptions jit = options.jit(engine->jit_options().jit_level);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
+  Diagnostics findings;
   {
     FreeGil free;
     auto module = read();
     if (module.ok()) {
       if (!options.name.empty()) module->name = options.name;
-      auto verified = verify_and_optimize(std::move(*module), options.optimizer());
+      auto verified = verify_and_optimize(std::move(*module), options.optimizer(), &findings);
       if (verified.ok()) loaded.emplace(engine->load(std::move(*verified), jit));
       else loaded.emplace(verified.status());
     } else {
       loaded.emplace(module.status());
     }
   }
+  keep_findings(std::move(findings));
   auto program = unwrap(std::move(*loaded));
   observe::watch(program, program->name());
   observe::debug::Debugger::process().add(program, program->name());

@@ -90,6 +90,7 @@ class JitFunction(Dispatcher[P, R]):
             except VerificationError as e:
                 found = places_of(str(e))
                 if not found.keys() - refuted.keys():
+                    _core.tell_verification_failed(self.__qualname__)
                     raise make("", str(e)) if "[[python" in str(e) else e from None
                 refuted = {**refuted, **found}
 

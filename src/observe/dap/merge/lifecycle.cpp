@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "observe/dap/capabilities.h"
 #include "observe/dap/merge/state.h"
 #include "observe/dap/server_file.h"
 #include "observe/monitor/access.h"
@@ -30,12 +31,18 @@ void finish(State& s) {
   s.event("terminated");
 }
 
+/// The answer to disconnect.
+void leave(State& s, const Request& r) {
+  s.respond(r);
+  s.on_over();
+}
+
 void ended(State& s, int code, const std::string& how) {
   answer_start(s, invalid_argument(fmt::format("{} {} before it had begun", s.python ? s.python->path : "python3", how)));
   if (code > 128 && !s.ending) s.output("console", fmt::format("The program {}.\n", how));
   if (!s.over) s.event("exited", {{"exitCode", code}});
   finish(s);
-  if (s.ending) s.respond(*std::exchange(s.ending, {}));
+  if (s.ending) leave(s, *std::exchange(s.ending, {}));
 }
 
 Environment environment_of(State& s) {
@@ -92,7 +99,7 @@ void tell_capabilities(State& s, const Json& python) {
   for (const char* name : {"supportsGotoTargetsRequest", "supportsModulesRequest", "supportsExceptionOptions", "supportsSetExpression", "supportsStepInTargetsRequest", "supportsClipboardContext"})
     if (const auto has = python.find(name); has != python.end()) more[name] = *has;
   more["supportsSingleThreadExecutionRequests"] = true;
-  Json filters = exception_filters();
+  Json filters = capabilities()["exceptionBreakpointFilters"];
   if (const auto theirs = python.find("exceptionBreakpointFilters"); theirs != python.end() && theirs->is_array())
     for (const Json& f : *theirs) filters.push_back(f);
   more["exceptionBreakpointFilters"] = std::move(filters);
@@ -242,8 +249,8 @@ void disconnect(State& s, const Request& r) {
     s.process->kill();
     return;
   }
-  if (!s.of(Side::kBytecode).open()) return s.respond(r);
-  s.ask(Side::kBytecode, "disconnect", r.arguments, [&s, r](const Json&) { s.respond(r); });
+  if (!s.of(Side::kBytecode).open()) return leave(s, r);
+  s.ask(Side::kBytecode, "disconnect", r.arguments, [&s, r](const Json&) { leave(s, r); });
 }
 
 }  // namespace msvm::observe::dap::merge

@@ -113,7 +113,7 @@ std::optional<Request> request_of(const Json& message) {
 
 class PythonSession final : public Peer {
  public:
-  PythonSession(Output& client, Json initialize, const Json& request) : state_(client) {
+  PythonSession(Output& client, Json initialize, const Json& request, std::function<void()> over) : state_(client, std::move(over)) {
     state_.initialize = std::move(initialize);
     if (auto r = request_of(request)) state_.loop.post([this, r = std::move(*r)] { r.command == "attach" ? begin_attach(state_, r) : begin_launch(state_, r); });
   }
@@ -127,6 +127,8 @@ class PythonSession final : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> python_session(Output& client, Json initialize_arguments, const Json& request) { return std::make_unique<PythonSession>(client, std::move(initialize_arguments), request); }
+std::unique_ptr<Peer> python_session(Output& client, Json initialize_arguments, const Json& request, std::function<void()> over) {
+  return std::make_unique<PythonSession>(client, std::move(initialize_arguments), request, std::move(over));
+}
 
 }  // namespace msvm::observe::dap::merge

@@ -25,12 +25,13 @@ struct Server {
 
 /// Everything but `loop` is of the loop's thread.
 struct State {
-  explicit State(Output& to) : client(to) {}
+  State(Output& to, std::function<void()> o) : client(to), on_over(std::move(o)) {}
   /// Stops the loop first: nothing comes any more.
   ~State();
 
   Loop loop;
   Output& client;
+  const std::function<void()> on_over;
   Json initialize;                       // its arguments: both servers count lines as the client does
   int64_t seq = 0;
 
@@ -107,7 +108,5 @@ void breakpoint_locations(State& s, const Request& r);
 void breakpoint_changed(State& s, Side side, const Json& body);
 /// To a server that comes later than the client's requests.
 void replay_breakpoints(State& s, Side side);
-/// Ours, as rows of the capabilities.
-Json exception_filters();
 
 }  // namespace msvm::observe::dap::merge
