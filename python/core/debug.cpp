@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "gil.h"
+#include "observe/dap/findings.h"
 #include "observe/dap/server.h"
 #include "observe/monitor/options.h"
 #include "reports.h"
@@ -120,7 +121,7 @@ void keep_findings(Diagnostics findings) { t_findings = std::move(findings); }
 void tell_verification_failed(const std::string& name) {
   const Diagnostics findings = std::exchange(t_findings, {});
   if (findings.empty() || !running()) return;
-  running()->tell("msvm/verificationFailed", {{"name", name}, {"diagnostics", dap::findings_json(findings)}});
+  running()->tell("msvm/verificationFailed", dap::verification_failed(name, findings));
 }
 
 void bind_debug(nb::module_& m) {
