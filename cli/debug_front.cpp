@@ -1,5 +1,6 @@
 #include "debug_front.h"
 
+#include "observe/dap/capabilities.h"
 #include "observe/dap/merge/session.h"
 
 namespace msvm::cli {
@@ -10,7 +11,7 @@ DebugFront::DebugFront(Output& client, std::function<void()> over)
     : client_(client), over_(std::move(over)), launcher_([this](const std::string& text) {
         if (here_) here_->output("stdout", text);
       }),
-      here_(std::make_unique<Session>(client, SessionOptions{.debugger = observe::debug::Debugger::process(), .source = observe::process_source(), .launcher = &launcher_, .on_over = over_})) {}
+      here_(std::make_unique<observe::dap::Session>(client, SessionOptions{.debugger = observe::debug::Debugger::process(), .source = observe::process_source(), .launcher = &launcher_, .on_over = over_})) {}
 
 DebugFront::~DebugFront() {
   launcher_.stop();  // it speaks through the session
@@ -38,6 +39,11 @@ void DebugFront::receive(const Json& message) {
         return;
       }
     }
+  }
+  const Arguments m(message);
+  if (const auto command = m.text("command", ""); elsewhere_ && command.ok() && *command == "msvm/versions") {
+    client_.send({{"seq", 0}, {"type", "response"}, {"request_seq", message["seq"]}, {"command", *command}, {"success", true}, {"body", versions("")}});
+    return;
   }
   if (elsewhere_) elsewhere_->receive(message);
   else here_->receive(message);

@@ -5,11 +5,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "msvm/bytecode/text.h"
-#include "msvm/kernels/host.h"
+#include "msvm/kernels/print.h"
 #include "observe/debug/debugger.h"
 #include "results.h"
 
@@ -65,7 +66,10 @@ Status ModuleLauncher::load(const observe::dap::LaunchArguments& a, Diagnostics&
   output_ = a.output;
   const std::string& name = loaded_.program->name();
   observe::debug::Debugger::process().add(loaded_.program, name.empty() ? "program" : name);
-  set_print_sink([say = say_](const std::string& text) { say(text); });
+  set_print_sink([say = say_](const PrintCall& call) {
+    say(to_text(call));
+    return Status();
+  });
   return {};
 }
 

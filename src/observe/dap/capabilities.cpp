@@ -1,5 +1,7 @@
 #include "observe/dap/capabilities.h"
 
+#include "msvm/device/capability_db.h"
+
 namespace msvm::observe::dap {
 
 const std::vector<std::pair<std::string, std::string>>& exception_filters() {
@@ -7,6 +9,8 @@ const std::vector<std::pair<std::string, std::string>>& exception_filters() {
       {"failure", "Failed runs (shape mismatch, trap, ...)"}, {"fallback", "Slow path taken"}, {"nan", "NaN or Inf in a result"}};
   return all;
 }
+
+Json versions(const std::string& patch) { return {{"msvm", MSVM_VERSION}, {"format", "1.0"}, {"dap", 1}, {"capabilityDb", {{"format", CapabilityDb::kFormatVersion}, {"patch", patch}}}}; }
 
 Json capabilities() {
   Json filters = Json::array();

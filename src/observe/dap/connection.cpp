@@ -109,6 +109,8 @@ bool Connection::read_more(FrameReader& reader) {
     const ssize_t n = ::read(in_, bytes, sizeof bytes);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n <= 0) return false;
+    // Peers that send a header and its body apart wait for the acknowledgement in between.
+    if (const int on = 1; socket_) (void)::setsockopt(in_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
     reader.push({bytes, static_cast<size_t>(n)});
     return true;
   }

@@ -101,7 +101,8 @@ Result<Json> step_out(State& s, const Arguments& a) { return step(s, a, debug::S
 
 Result<Json> pause(State& s, const Arguments& a) {
   MSVM_ASSIGN_OR_RETURN(const int64_t thread, a.integer("threadId", 0, std::numeric_limits<int32_t>::max()));  // 0: all
-  MSVM_RETURN_IF_ERROR(s.debugger.pause(static_cast<debug::ThreadId>(thread)));
+  MSVM_ASSIGN_OR_RETURN(const bool on, a.flag("on", true));  // ours: false takes it back
+  MSVM_RETURN_IF_ERROR(s.debugger.pause(static_cast<debug::ThreadId>(thread), on));
   return Json::object();
 }
 

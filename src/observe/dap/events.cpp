@@ -3,7 +3,7 @@
 namespace msvm::observe::dap {
 namespace {
 
-Json make_event(const char* name, Json body) { return {{"type", "event"}, {"event", name}, {"body", std::move(body)}}; }
+Json make_event(const std::string& name, Json body) { return {{"type", "event"}, {"event", name}, {"body", std::move(body)}}; }
 
 }  // namespace
 
@@ -25,14 +25,14 @@ void Events::respond(Json response) {
   waiting_.clear();
 }
 
-void Events::event(const char* name, Json body) {
+void Events::event(const std::string& name, Json body) {
   std::lock_guard lock(mutex_);
   Json e = make_event(name, std::move(body));
   if (in_request_) waiting_.push_back(std::move(e));
   else send(std::move(e));
 }
 
-void Events::event_now(const char* name, Json body) {
+void Events::event_now(const std::string& name, Json body) {
   std::lock_guard lock(mutex_);
   send(make_event(name, std::move(body)));
 }

@@ -14,9 +14,9 @@ class Events {
   /// Events wait until the response is out.
   void request_begins();
   void respond(Json response);
-  void event(const char* name, Json body);
+  void event(const std::string& name, Json body);
   /// Even while a request is handled.
-  void event_now(const char* name, Json body);
+  void event_now(const std::string& name, Json body);
 
  private:
   void send(Json message);  // with mutex_ held

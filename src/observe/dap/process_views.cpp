@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "msvm/base/file.h"
+#include "msvm/jit/scd.h"
+#include "observe/dap/capabilities.h"
 #include "observe/dap/requests.h"
 #include "observe/dap/tables.h"
 
@@ -11,38 +13,44 @@ namespace {
 constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
 constexpr uint64_t kLargestPatch = 64 << 20;
 
-/// Rows of `programs` with these members.
-Result<Json> of_programs(State& s, std::initializer_list<const char*> members) {
-  MSVM_ASSIGN_OR_RETURN(const Json state, process_state(s));
+/// Declared SCD of each tensor, in the order in which a run makes them.
+Json tensors_json(const Executable& program) {
   Json rows = Json::array();
-  for (const Json& p : state.at("programs")) {
-    Json row = Json::object();
-    for (const char* m : members)
-      if (p.contains(m)) row[m] = p[m];
-    rows.push_back(std::move(row));
+  const VerifiedModule& verified = program.verified();
+  for (size_t f = 0; f < verified.module().functions.size(); ++f) {
+    const jit::FunctionView view(verified, static_cast<int32_t>(f));
+    for (const jit::TensorScd& t : declared_scd(view, find_regions(view)).tensors)
+      rows.push_back({{"function", view.f.name}, {"name", t.name}, {"instruction", t.instruction}, {"place", view.place(t.instruction)}, {"dims", t.dims}, {"counted", t.counted}, {"scd", t.scd}, {"reason", t.reason},
+                      {"mend", t.mend}, {"text", to_string(t)}});
   }
   return rows;
-}
-
-/// Of the programs' engine; before there is one, what is compiled in.
-Json capability_db(State& s) {
-  Json out{{"format", CapabilityDb::kFormatVersion}, {"patch", ""}};
-  for (const debug::ProgramInfo& p : s.debugger.programs())
-    if (const auto e = s.debugger.executable(p.program)) out["patch"] = e->engine().capability_db()->path;
-  return out;
 }
 
 }  // namespace
 
 Result<Json> msvm_versions(State& s, const Arguments&) {
-  return Json{{"msvm", MSVM_VERSION}, {"format", "1.0"}, {"dap", 1}, {"capabilityDb", capability_db(s)}};
+  std::string patch;
+  for (const debug::ProgramInfo& p : s.debugger.programs())
+    if (const auto e = s.debugger.executable(p.program)) patch = e->engine().capability_db()->path;
+  return versions(patch);
 }
 
 Result<Json> msvm_state(State& s, const Arguments&) { return process_state(s); }
 Result<Json> msvm_history(State& s, const Arguments&) { return parse_json(s.options.source.history()); }
 
 Result<Json> msvm_scd(State& s, const Arguments&) {
-  MSVM_ASSIGN_OR_RETURN(Json rows, of_programs(s, {"id", "name", "cache_mode", "boundaries", "regions"}));
+  MSVM_ASSIGN_OR_RETURN(const Json state, process_state(s));
+  Json rows = Json::array();
+  for (const debug::ProgramInfo& p : s.debugger.programs()) {
+    const auto executable = s.debugger.executable(p.program);
+    if (!executable) continue;
+    Json row{{"program", p.program}, {"name", p.name}, {"tensors", tensors_json(*executable)}};
+    for (const Json& seen : state.value("programs", Json::array()))  // what runs showed, by the monitor's names
+      if (seen.value("name", "") == p.name)
+        for (const char* m : {"id", "cache_mode", "boundaries", "regions"})
+          if (seen.contains(m)) row[m] = seen[m];
+    rows.push_back(std::move(row));
+  }
   return Json{{"programs", std::move(rows)}};
 }
 

@@ -89,8 +89,8 @@ struct Server::Impl {
   /// A client that is being served; the last one until the next comes.
   struct Visit {
     Visit(int fd, Impl& server)
-        : connection(fd, fd), session(connection, {.debugger = server.debugger, .source = server.source, .host = server.options.host, .token = server.options.fd < 0 ? server.token : std::string(),
-                                                   .may_attach = true, .on_configured = [&server] { server.set_configured(); }}) {}
+        : connection(fd, fd), session(connection, {.debugger = server.debugger, .source = server.source, .host = server.options.host, .may_attach = true,
+                               .token = server.options.fd < 0 ? server.token : std::string(), .on_configured = [&server] { server.set_configured(); }}) {}
     Connection connection;
     Session session;
     size_t place = 0;  // in the guard
@@ -113,7 +113,11 @@ struct Server::Impl {
     }
     end_visit();
     const NoSignals no_signals;
-    visit = std::make_unique<Visit>(fd, *this);
+    auto fresh = std::make_unique<Visit>(fd, *this);
+    {
+      std::lock_guard lock(visiting);
+      visit = std::move(fresh);
+    }
     visit->place = guard.add(fd);
     visit->thread = std::thread([v = visit.get()] {
       pthread_setname_np(pthread_self(), "msvm debug");
@@ -127,6 +131,7 @@ struct Server::Impl {
     visit->connection.close();
     visit->thread.join();
     guard.remove(visit->place);
+    std::lock_guard lock(visiting);
     visit.reset();
   }
 
@@ -153,6 +158,7 @@ struct Server::Impl {
   const int wake;
   ForkGuard guard;
   Listening listening;
+  std::mutex visiting;           // held to change `visit`, or to use it from other threads
   std::unique_ptr<Visit> visit;  // of the thread below
   std::thread thread;
   std::mutex mutex;              // of what follows
@@ -203,6 +209,12 @@ bool Server::wait_for_client(std::chrono::milliseconds timeout) {
   std::unique_lock lock(impl_->mutex);
   impl_->changed.wait_for(lock, timeout, [this] { return impl_->configured || impl_->stopped; });
   return impl_->configured && !impl_->stopped;
+}
+
+void Server::tell(const std::string& event, const Json& body) {
+  if (!impl_->guard.is_ours()) return;
+  std::lock_guard lock(impl_->visiting);
+  if (impl_->visit && impl_->visit->session.attached()) impl_->visit->session.event(event, body);
 }
 
 void Server::stop() {

@@ -7,6 +7,7 @@
 
 #include "msvm/base/status.h"
 #include "observe/dap/host.h"
+#include "observe/dap/json.h"
 #include "observe/debug/debugger.h"
 #include "observe/snapshot/source.h"
 
@@ -34,6 +35,8 @@ class Server {
   bool running() const;
   /// Until a client has set its breakpoints (configurationDone); false: it took too long, or the server was stopped.
   bool wait_for_client(std::chrono::milliseconds timeout);
+  /// An event for the client, if one has attached.
+  void tell(const std::string& event, const Json& body);
   /// The client is let go. Again: nothing.
   void stop();
 

@@ -19,7 +19,7 @@ struct SessionOptions {
   HostFrames* host = nullptr;              // null: programs are called from nowhere
   Launcher* launcher = nullptr;            // null: there is no `launch`
   bool may_attach = false;                 // `attach` to this process
-  std::string token;                       // what it needs; empty: nothing
+  std::string token;                       // what that needs; empty: nothing
   std::function<void()> on_configured;     // the client has set its breakpoints
   std::function<void()> on_over;           // the session has ended: the last answer is out
 };
@@ -36,8 +36,9 @@ class Session final : public Peer {
   void closed() override;
   /// Whether the client has launched or attached. From any thread.
   bool attached() const;
-  /// An `output` event; `category`: "stdout", "stderr", "console". From any thread.
+  /// An `output` event; `category`: "stdout", "stderr", "console". From any thread, as the next.
   void output(std::string_view category, std::string_view text);
+  void event(const std::string& name, Json body);
 
  private:
   struct Impl;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "observe/dap/capabilities.h"
+#include "observe/dap/findings.h"
 #include "observe/dap/requests.h"
 #include "observe/dap/views.h"
 
@@ -13,19 +14,6 @@ bool same_secret(std::string_view a, std::string_view b) {
   unsigned differs = a.size() != b.size();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) differs |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
   return differs == 0;
-}
-
-Json findings_json(const Diagnostics& findings) {
-  Json rows = Json::array();
-  for (const Diagnostic& d : findings) {
-    Json row{{"code", diag_label(d.code)}, {"title", diag_title(d.code)}, {"message", d.message}, {"address", d.place.offset >= 0 ? Json(hex(static_cast<uint64_t>(d.place.offset))) : Json(nullptr)},
-             {"line", d.place.line > 0 ? Json(d.place.line) : Json(nullptr)}, {"fix", d.fix}, {"text", format_diagnostic(d)}};
-    for (const auto& [name, text] : {std::pair{"expected", d.expected}, {"found", d.found}, {"file", d.place.file}, {"function", d.place.function}, {"mnemonic", d.place.mnemonic}})
-      if (!text.empty()) row[name] = text;
-    if (d.place.instruction >= 0) row["instruction"] = d.place.instruction;
-    rows.push_back(std::move(row));
-  }
-  return rows;
 }
 
 void tell_programs(State& s) {
@@ -76,7 +64,7 @@ Result<Json> launch(State& s, const Arguments& a) {
   Diagnostics findings;
   const Status loaded = s.options.launcher->load(s.launch, findings);
   if (!loaded.ok()) {
-    if (!findings.empty()) s.events.event_now("msvm/verificationFailed", {{"name", s.launch.program}, {"diagnostics", findings_json(findings)}});
+    if (!findings.empty()) s.events.event_now("msvm/verificationFailed", verification_failed(s.launch.program, findings));
     s.events.event_now("output", {{"category", "stderr"}, {"output", loaded.message() + "\n"}});
     return loaded;
   }
