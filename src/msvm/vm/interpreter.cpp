@@ -1,4 +1,4 @@
-// The loop, instantiated for what is asked of a run: nothing more, a profile, a trace, both, or the dry run of a region.
+// The loop, instantiated for what is asked of a run: nothing more, a profile, a trace, both, a debugger with or without them, or the dry run of a region.
 #include "msvm/vm/interpreter.h"
 
 #include <fmt/core.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "msvm/base/ticks.h"
+#include "msvm/vm/debug_run.h"
 #include "msvm/vm/machine.h"
 #include "msvm/vm/region_run.h"
 
@@ -14,15 +15,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum class Loop : uint8_t { kPlain, kProfile, kTrace, kProfileAndTrace, kDry };
+enum class Loop : uint8_t { kPlain, kProfile, kTrace, kProfileAndTrace, kDebug, kDry };
 
 template <Loop kLoop>
 class Interpreter : Machine {
-  static constexpr bool kDry = kLoop == Loop::kDry, kProfile = kLoop == Loop::kProfile || kLoop == Loop::kProfileAndTrace,
-                        kTrace = kLoop == Loop::kTrace || kLoop == Loop::kProfileAndTrace;
+  static constexpr bool kDry = kLoop == Loop::kDry, kDebug = kLoop == Loop::kDebug;
+  // A debugger's loop looks at run time whether there is a profile or a trace, too.
+  static constexpr bool kProfile = kLoop == Loop::kProfile || kLoop == Loop::kProfileAndTrace || kDebug, kTrace = kLoop == Loop::kTrace || kLoop == Loop::kProfileAndTrace || kDebug;
 
  public:
-  Interpreter(RunContext& context, Frame& frame, std::vector<Value>& results) : Machine(context, frame), results_(results) {}
+  Interpreter(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile) : Machine(context, frame), results_(results), profiling_(profile) {}
   Interpreter(RunContext& context, Frame& frame, RegionRecord& record, std::vector<Value>& no_results)
       : Machine(context, frame), results_(no_results), record_(&record) {}
 
@@ -48,6 +50,7 @@ class Interpreter : Machine {
     }
     if (!s.ok()) [[unlikely]] {
       s = with_place(s, f_, frame_, instr_);
+      if constexpr (kDebug) x_.debug->failing(instr_, s);
       results_.clear();
       drop_all();
     }
@@ -60,7 +63,12 @@ class Interpreter : Machine {
   Status loop(const Code* pc) {
     for (;; ++pc) {
       const Code& c = *pc;
-      if constexpr (kProfile) profile(c.instr);
+      if constexpr (kDebug) {
+        if (!x_.debug->goes_on(c.instr))
+          if (Status s = told([&] { return x_.debug->begin(c.instr); }); !s.ok()) [[unlikely]] return fail(c, s);
+      }
+      if constexpr (kProfile)
+        if (profiles()) profile(c.instr);
       if constexpr (kDry) note(c);
       switch (c.op) {
         case Op::kAdd:
@@ -141,9 +149,21 @@ class Interpreter : Machine {
         case Op::kListLength: v_[c.a] = list_length(c.b); break;
         case Op::kListIdentity: list(c.a).items = list(c.b).items; break;
         case Op::kListFree: drop_list(list(c.a)); break;
-        case Op::kEdge: pc = take_edge(c.a); break;
-        case Op::kBranch: pc = take_edge(v_[c.b] ? c.a : c.c); break;
-        case Op::kSwitch: pc = take_edge(switch_edge(c)); break;
+        case Op::kEdge:
+          if constexpr (kDebug)
+            if (Status s = leave(c.a); !s.ok()) [[unlikely]] return fail(c, s);
+          pc = take_edge(c.a);
+          break;
+        case Op::kBranch:
+          if constexpr (kDebug)
+            if (Status s = leave(v_[c.b] ? c.a : c.c); !s.ok()) [[unlikely]] return fail(c, s);
+          pc = take_edge(v_[c.b] ? c.a : c.c);
+          break;
+        case Op::kSwitch:
+          if constexpr (kDebug)
+            if (Status s = leave(switch_edge(c)); !s.ok()) [[unlikely]] return fail(c, s);
+          pc = take_edge(switch_edge(c));
+          break;
         case Op::kReturn:
           instr_ = c.instr;
           return give_results(c, results_);
@@ -170,9 +190,30 @@ class Interpreter : Machine {
     }
   }
 
+  bool profiles() const { return kDebug ? profiling_ : kProfile; }
+  bool traces() const { return kDebug ? x_.tracer != nullptr : kTrace; }
+
+  // --- what a debugger is told ---------------------------------------------------------------------------------------------
+  /// The time that it waits isn't the run's.
+  template <class Tell>
+  Status told(Tell&& tell) {
+    if (!x_.limits.max_time.count() && !profiling_) return tell();
+    const auto before = Clock::now();
+    Status s = tell();
+    const auto waited = Clock::now() - before;
+    start_ += waited;
+    profiled_at_ += waited;
+    return s;
+  }
+
+  Status leave(int32_t edge) {
+    return told([&] { return x_.debug->leave(f_.edges[static_cast<size_t>(edge)]); });
+  }
+
   // --- what a trace tells ------------------------------------------------------------------------------------------------
   Status watched_call(const Code& c) {
     if constexpr (!kTrace) return call(c);
+    if (!traces()) return call(c);
     const int64_t begin = x_.tracer->before(c.instr);
     Status s = call(c);
     if (s.ok()) trace_call(c, begin);
@@ -188,9 +229,9 @@ class Interpreter : Machine {
   void trace_call(const Code& c, int64_t begin) { x_.tracer->call(frame_, c, x_.dispatcher.last_report(*frame_.call_states[static_cast<size_t>(c.a)]), begin); }
 
   Status watched_copy(const Code& c) {
-    const int64_t begin = kTrace ? x_.tracer->before(c.instr) : 0;
+    const int64_t begin = traces() ? x_.tracer->before(c.instr) : 0;
     Status s = x_.dispatcher.copy(slot(c.b).meta, slot(c.a).meta);
-    if constexpr (kTrace) x_.tracer->copy(frame_, c, begin);
+    if (traces()) x_.tracer->copy(frame_, c, begin);
     return s;
   }
 
@@ -208,6 +249,7 @@ class Interpreter : Machine {
         case PhiMove::kList: list(m.to).items = std::move(list(m.from).items); break;
       }
     }
+    if constexpr (kDebug) x_.debug->moved(e);
     executed_ += e.instructions;
     look_up_ = e.back || executed_ > most_;
     return f_.code.data() + e.target - 1;
@@ -243,16 +285,29 @@ class Interpreter : Machine {
     const RegionInfo& info = f_.regions[static_cast<size_t>(c.a)];
     state.started = 0;
     if (!info.usable) return {};
-    const int64_t begin = x_.observer || kTrace ? ticks() : 0;
+    if constexpr (kDebug) {
+      bool interpreted = false;
+      instr_ = c.instr;
+      MSVM_RETURN_IF_ERROR(told([&]() -> Status {
+        MSVM_ASSIGN_OR_RETURN(interpreted, x_.debug->interprets(c.a));
+        return {};
+      }));
+      if (interpreted) {
+        state.in_place = nullptr;
+        return {};
+      }
+    }
+    const int64_t begin = x_.observer || traces() ? ticks() : 0;
     RegionRun run(x_, frame_, c.a);
     const RegionPlan::Step* traced = nullptr;  // goes on
     int64_t step_begin = 0;
     auto before_step = [&](const RegionPlan::Step& step) {
-      if constexpr (kProfile) {
+      if constexpr (kDebug) x_.debug->enter(run.entry());
+      if (profiles()) {
         profile(step.code->instr);
         profiled_calls_ = step.group >= 0 ? static_cast<int32_t>(info.spec->groups[static_cast<size_t>(step.group)].members.size()) : 0;
       }
-      if constexpr (kTrace) {
+      if (traces()) {
         if (traced) trace_step(*traced, info, *run.entry(), step_begin);
         step_begin = x_.tracer->before(step.code->instr);
         traced = &step;
@@ -261,7 +316,7 @@ class Interpreter : Machine {
     Status s;
     switch (run.run(before_step, s, instr_)) {
       case RegionRun::Outcome::kServed:
-        if constexpr (kTrace) {
+        if (traces()) {
           if (traced) trace_step(*traced, info, *run.entry(), step_begin);
           x_.tracer->region(frame_, c.a, run.entry(), begin);
         }
@@ -269,10 +324,13 @@ class Interpreter : Machine {
         executed_ += run.executed();
         look_up_ = executed_ > most_ || x_.limits.max_time.count();
         pc = f_.code.data() + info.end;
+        if constexpr (kDebug) return told([&] { return x_.debug->after_region(c.a, run.entry(), run.plan()); });
         return {};
       case RegionRun::Outcome::kInterpret:
         state.in_place = nullptr;
         state.started = begin;
+        if constexpr (kDebug)
+          if (run.has_code()) return told([&] { return x_.debug->after_region(c.a, nullptr, nullptr); });
         return {};
       case RegionRun::Outcome::kFailed: break;
     }
@@ -282,7 +340,7 @@ class Interpreter : Machine {
   void region_end(const Code& c) {
     RegionState& state = frame_.regions[static_cast<size_t>(c.a)];
     if (!state.started) return;
-    if constexpr (kTrace) x_.tracer->region(frame_, c.a, nullptr, state.started);
+    if (traces()) x_.tracer->region(frame_, c.a, nullptr, state.started);
     if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), f_.regions[static_cast<size_t>(c.a)].symbols.size()}, nullptr, state.started, ticks());
   }
 
@@ -394,6 +452,7 @@ class Interpreter : Machine {
   Clock::time_point start_, profiled_at_;
   int64_t executed_ = 0, most_ = INT64_MAX;
   int32_t instr_ = -1, profiled_ = -1, profiled_calls_ = 0;
+  const bool profiling_ = false;
   bool look_up_ = false;  // whether something may have to stop the run
   RegionRecord* record_ = nullptr;
   const Code* pending_ = nullptr;  // a destination that is being made
@@ -402,12 +461,13 @@ class Interpreter : Machine {
 }  // namespace
 
 Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile) {
+  if (context.debug) [[unlikely]] return Interpreter<Loop::kDebug>(context, frame, results, profile).run();
   if (context.tracer) [[unlikely]] {
-    if (profile) return Interpreter<Loop::kProfileAndTrace>(context, frame, results).run();
-    return Interpreter<Loop::kTrace>(context, frame, results).run();
+    if (profile) return Interpreter<Loop::kProfileAndTrace>(context, frame, results, profile).run();
+    return Interpreter<Loop::kTrace>(context, frame, results, profile).run();
   }
-  if (profile) return Interpreter<Loop::kProfile>(context, frame, results).run();
-  return Interpreter<Loop::kPlain>(context, frame, results).run();
+  if (profile) return Interpreter<Loop::kProfile>(context, frame, results, profile).run();
+  return Interpreter<Loop::kPlain>(context, frame, results, profile).run();
 }
 
 Status dry_run(RunContext& context, Frame& frame, const Code* region, RegionRecord& record, int32_t& instr) {

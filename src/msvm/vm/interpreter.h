@@ -10,7 +10,10 @@
 
 namespace msvm::vm {
 
+class DebugRun;
+
 struct RunContext {
+  const msvm::Program& owner;
   const Program::Impl& program;
   const Module& module;
   Dispatcher& dispatcher;
@@ -26,6 +29,7 @@ struct RunContext {
   int32_t function = 0;
   RunControl* control = nullptr;          // of this run; null: only the session stops it
   Tracer* tracer = nullptr;               // null: nobody reads the event stream
+  DebugRun* debug = nullptr;              // null: no debugger watches
 
   bool stopped() const { return cancelled.load(std::memory_order_relaxed) || (control && control->should_stop()); }
 };
