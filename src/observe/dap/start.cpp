@@ -65,7 +65,7 @@ Result<Json> launch(State& s, const Arguments& a) {
   const Status loaded = s.options.launcher->load(s.launch, findings);
   if (!loaded.ok()) {
     if (!findings.empty()) s.events.event_now("msvm/verificationFailed", verification_failed(s.launch.program, findings));
-    s.events.event_now("output", {{"category", "stderr"}, {"output", loaded.message() + "\n"}});
+    s.events.event_now("output", {{"category", "stderr"}, {"output", loaded.message() + "\n"}, {"data", {{"launch", "failed"}}}});
     return loaded;
   }
   if (!s.launch.no_debug) {
