@@ -167,7 +167,10 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   keep_findings(std::move(findings));
   auto program = unwrap(std::move(*loaded));
   observe::watch(program, program->name());
-  observe::debug::Debugger::process().add(program, program->name());
+  {
+    FreeGil free;  // a debugger that hears of it may ask for Python's frames meanwhile
+    observe::debug::Debugger::process().add(program, program->name());
+  }
   auto* e = new PyExecutable(engine, std::move(program), options);
   return e;
 }

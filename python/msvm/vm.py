@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _context, _core, _registry
 from ._errors import FileError, InputError
+from ._vm.code import Disassembly, disassembly
 from ._vm.debug import DebugServer
 from ._vm.debug import start as _start_debugger
-from ._vm.code import Disassembly, disassembly
 from ._vm.jit import JitTable, SlowPaths, hit_rate, jit_table
 from ._vm.monitor import Monitor
 from ._vm.monitor import start as _start_monitor

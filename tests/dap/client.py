@@ -1,10 +1,10 @@
 """A client of the Debug Adapter Protocol, as an editor is one: over `msvm dap`, without knowing anything of the project."""
 
+import contextlib
 import json
 import os
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,7 +13,7 @@ PATIENCE = 60
 """Seconds for what takes well under one, on a machine that is busy."""
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A response that says no."""
 
 
@@ -22,7 +22,12 @@ class Client:
 
     def __init__(self, command=None, env=None, cwd=None):
         self.process = subprocess.Popen(
-            command or [MSVM, "dap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd
+            command or [MSVM, "dap"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **(env or {})},
+            cwd=cwd,
         )
         self.seq = 0
         self.events = []
@@ -55,10 +60,10 @@ class Client:
             return self.responses[seq]
 
     def request(self, command, arguments=None, timeout=PATIENCE, **more):
-        """The body of the answer. ``Refused`` with its message if the answer is no."""
+        """The body of the answer. ``RefusedError`` with its message if the answer is no."""
         answer = self.response(self.send(command, {**(arguments or {}), **more}), timeout)
         if not answer["success"]:
-            raise Refused(answer.get("message", ""))
+            raise RefusedError(answer.get("message", ""))
         return answer.get("body") or {}
 
     def event(self, name, timeout=PATIENCE, where=lambda body: True):
@@ -81,10 +86,13 @@ class Client:
 
     def has_event(self, name, seconds=0.5):
         """Whether such an event comes within a while, after the one that was taken last."""
-        end = time.monotonic() + seconds
-        with self.changed:
-            self.changed.wait_for(lambda: any(e["event"] == name for e in self.events[self.taken :]) or self.eof, max(0, end - time.monotonic()))
+
+        def there():
             return any(e["event"] == name for e in self.events[self.taken :])
+
+        with self.changed:
+            self.changed.wait_for(lambda: there() or self.eof, seconds)
+            return there()
 
     def named(self, name):
         """Bodies of all events of a name so far."""
@@ -123,17 +131,22 @@ class Client:
     # --- sessions ---------------------------------------------------------------------------------------------------------
 
     def initialize(self, **more):
-        return self.request("initialize", {"adapterID": "msvm", "clientID": "test", "linesStartAt1": True, "columnsStartAt1": True, "pathFormat": "path", **more})
+        who = {"adapterID": "msvm", "clientID": "test", "linesStartAt1": True, "columnsStartAt1": True, "pathFormat": "path"}
+        return self.request("initialize", {**who, **more})
 
     def start(self, how="launch", breakpoints=None, filters=None, done=True, **arguments):
         """initialize, launch or attach, breakpoints ({path: [line or row]}), configurationDone. What setBreakpoints said, by path."""
         self.initialize()
         begun = self.send(how, arguments)
+
+        def refused():
+            return begun in self.responses and not self.responses[begun]["success"]
+
         with self.changed:
-            ready = self.changed.wait_for(lambda: any(e["event"] == "initialized" for e in self.events) or begun in self.responses and not self.responses[begun]["success"] or self.eof, PATIENCE)
-        assert ready, self.story()
-        if begun in self.responses and not self.responses[begun]["success"]:
-            raise Refused(self.responses[begun].get("message", ""))
+            ready = lambda: refused() or self.eof or any(e["event"] == "initialized" for e in self.events)  # noqa: E731
+            assert self.changed.wait_for(ready, PATIENCE), self.story()
+        if refused():
+            raise RefusedError(self.responses[begun].get("message", ""))
         self.event("initialized")
         said = {str(path): self.breakpoints(path, lines) for path, lines in (breakpoints or {}).items()}
         if filters is not None:
@@ -187,10 +200,8 @@ class Client:
     def close(self):
         """Leaves; the adapter ends."""
         if self.process.poll() is None:
-            try:
+            with contextlib.suppress(AssertionError, OSError, RefusedError):
                 self.request("disconnect", timeout=20)
-            except (AssertionError, OSError, Refused):
-                pass
             self.process.stdin.close()
             try:
                 self.process.wait(20)

@@ -31,7 +31,10 @@ def client(environment):
 
 @pytest.fixture
 def launched(client, environment, tmp_path):
-    """Launches a Python program from its text: (client, path). Breakpoints are marks, or rows with "line" a mark. ``client.said``: what setBreakpoints answered."""
+    """Launches a Python program from its text: (client, path). Breakpoints are marks, or rows with "line" a mark.
+
+    ``client.said``: what setBreakpoints answered.
+    """
     from programs import line_of, written
 
     def launch(text, *marks, name="program.py", filters=None, **arguments):

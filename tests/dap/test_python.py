@@ -1,10 +1,9 @@
 """Python programs with jitted functions as one session: Python and bytecode, in and out again."""
 
 import re
-import sys
 
 import pytest
-from client import Refused
+from client import RefusedError
 from programs import CALLS, LOOP, MISMATCH, NAN, PLAIN, THREADS, line_of, written
 
 INSTRUCTION = re.compile(r"BC-Instruction: [A-Z_]+ offset 0x[0-9a-f]+")
@@ -43,7 +42,7 @@ def test_in_and_out(launched):
     main = next(f for f in c.frames(thread) if f["name"] == "main")
     assert c.variables(c.scopes(main["id"])["Locals"])["seen"]["value"] == "'here'"
     assert c.evaluate("x.shape + (len(seen),)", main["id"])["result"] == "(2, 3, 4)"
-    with pytest.raises(Refused, match="ZeroDivisionError"):
+    with pytest.raises(RefusedError, match="ZeroDivisionError"):
         c.evaluate("1 / 0", main["id"])
 
     c.step("stepOut", thread)
@@ -63,7 +62,9 @@ def test_over_a_call_stays_in_python(launched):
 
 
 def test_into_python_takes_the_arm_back(launched):
-    c, path = launched(CALLS.replace("first = mixed(x, w) ", "first = mixed(same(x), w) ").replace("def main", "def same(a):\n        return a              # same\n\n    def main"), "call")
+    text = CALLS.replace("mixed(x, w)       # call", "mixed(same(x), w) # call")
+    text = text.replace("def main", "def same(a):\n        return a              # same\n\n    def main")
+    c, path = launched(text, "call")
     thread = c.stopped("breakpoint")["threadId"]
     c.step("stepIn", thread)
     assert c.top(thread) == ("program.py", line_of(path, "same"))
@@ -72,7 +73,7 @@ def test_into_python_takes_the_arm_back(launched):
 
 
 def test_continue_from_bytecode_doesnt_stop_again(launched):
-    c, path = launched(CALLS, "call")
+    c, _path = launched(CALLS, "call")
     thread = c.stopped("breakpoint")["threadId"]
     c.step("stepIn", thread)
     c.step("next", thread)
@@ -102,7 +103,7 @@ def test_a_line_of_a_jitted_function(launched):
 
 
 def test_stop_on_entry(launched):
-    c, path = launched(CALLS, stopOnEntry=True)
+    c, _path = launched(CALLS, stopOnEntry=True)
     thread = c.stopped("entry")["threadId"]
     assert INSTRUCTION.fullmatch(c.frames(thread)[0]["name"])
     c.resume(thread)
@@ -122,7 +123,7 @@ def test_conditions_on_both_sides(launched):
     listing = frame["source"]["path"]
     first = next(r["reg"] for r in c.request("msvm/registers", threadId=thread)["registers"] if [d["value"] for d in r["shape"]] == [5, 3])
     below = frame["line"] + 1
-    rows = c.request("setBreakpoints", source={"path": listing}, breakpoints=[{"line": below, "condition": f"shape({first})[0] > 4"}, {"line": below, "condition": f"shape({first})[0] < 4"}])["breakpoints"]
+    rows = c.breakpoints(listing, [{"line": below, "condition": f"shape({first})[0] {than} 4"} for than in "><"])
     assert [r["verified"] for r in rows] == [True, True], rows
     c.resume(thread)
     stop = c.stopped("breakpoint")
@@ -143,7 +144,7 @@ def test_the_hot_patch_is_told(launched):
 
 
 def test_a_run_that_fails(launched):
-    c, path = launched(MISMATCH)
+    c, _path = launched(MISMATCH)
     stop = c.stopped("exception")
     thread = stop["threadId"]
     info = c.request("exceptionInfo", threadId=thread)
@@ -155,7 +156,7 @@ def test_a_run_that_fails(launched):
 
 
 def test_nan(launched):
-    c, path = launched(NAN, filters=["nan"])
+    c, _path = launched(NAN, filters=["nan"])
     thread = c.stopped("exception")["threadId"]
     assert "NaN" in c.request("exceptionInfo", threadId=thread)["description"]
     c.resume(thread)
@@ -203,7 +204,7 @@ def test_without_msvm_and_arguments(launched):
     thread = c.stopped("breakpoint")["threadId"]
     assert [f["name"] for f in c.frames(thread)] == ["add", "<module>"]
     c.step("stepOut", thread)
-    with pytest.raises(Refused, match="hasn't imported msvm"):
+    with pytest.raises(RefusedError, match="hasn't imported msvm"):
         c.request("msvm/listing", program=0)
     c.breakpoints(path, [])
     c.resume(thread)

@@ -1,17 +1,19 @@
 // Breakpoints: a line of Python may be debugpy's, or that of bytecode, so both are asked; one of them has it.
+#include <algorithm>
 #include <memory>
 
+#include "observe/dap/capabilities.h"
 #include "observe/dap/merge/state.h"
 
 namespace msvm::observe::dap::merge {
 namespace {
 
 constexpr const char* kExceptions = "exceptions";
-constexpr std::string_view kOurFilters[] = {"failure", "fallback", "nan"};
 
 bool is_ours(const Json& filter) {
-  const std::string name = filter.is_string() ? filter.get<std::string>() : filter.is_object() ? filter.value("filterId", "") : "";
-  return std::find(std::begin(kOurFilters), std::end(kOurFilters), name) != std::end(kOurFilters);
+  const std::string name = filter.is_string() ? filter.get<std::string>() : text_in(filter, "filterId");
+  const auto& ours = exception_filters();
+  return std::any_of(ours.begin(), ours.end(), [&](const auto& f) { return f.first == name; });
 }
 
 /// The arguments with the filters of one side.
@@ -72,10 +74,12 @@ void set_breakpoints(State& s, const Request& r) {
   if (!source.ok()) return s.fail(r, source.status().message());
   const auto path = source->text("path", "");
   if (!path.ok()) return s.fail(r, path.status().message());
-  if (const auto named = side_named(r.arguments)) {  // a source without a file
+  const auto reference = source->integer("sourceReference", 0, INT64_MAX, 0);
+  if (!reference.ok()) return s.fail(r, reference.status().message());
+  if (*reference > 0) {  // a source without a file
     Request own = r;
     ids_in(own.arguments);
-    return set(s, own, "source " + r.arguments["source"]["sourceReference"].dump(), *named == Side::kPython, *named == Side::kBytecode);
+    return set(s, own, "source " + std::to_string(*reference), side_of(*reference) == Side::kPython, side_of(*reference) == Side::kBytecode);
   }
   if (path->empty()) return s.fail(r, "setBreakpoints: source.path: expected a path");
   set(s, r, *path, is_python(*path), true);

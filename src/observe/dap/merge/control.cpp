@@ -154,7 +154,7 @@ void stopped(State& s, Side side, Json body) {
   const auto host = a.integer("hostThread", -1, std::numeric_limits<int32_t>::max(), -1);
   if (!id.ok() || !host.ok()) return;
   Thread& t = side == Side::kPython ? s.threads.of_python(*id) : s.threads.of_bytecode(*id, s.of(Side::kPython).open() ? *host : -1);
-  const std::string reason = body.value("reason", "");
+  const std::string reason = text_in(body, "reason");
   if (side == Side::kPython) {
     if (reason == "pause" && t.pending == Pending::kBack && !t.pausing) {
       body["reason"] = "step";

@@ -6,11 +6,6 @@
 namespace msvm::observe::dap::merge {
 namespace {
 
-std::string name_of(const Json& message) {
-  const auto name = Arguments(message).text("event", "");
-  return name.ok() ? *name : std::string();
-}
-
 int64_t number(const Json& body, const char* name, int64_t absent) {
   const auto at = body.find(name);
   return at != body.end() && at->is_number_integer() ? at->get<int64_t>() : absent;
@@ -19,7 +14,7 @@ int64_t number(const Json& body, const char* name, int64_t absent) {
 }  // namespace
 
 void python_event(State& s, const Json& message) {
-  const std::string name = name_of(message);
+  const std::string name = text_in(message, "event");
   Json body = body_of(message);
   if (name == "initialized") {
     s.of(Side::kPython).ready = true;
@@ -30,7 +25,7 @@ void python_event(State& s, const Json& message) {
   if (name == "breakpoint") return breakpoint_changed(s, Side::kPython, body);
   if (name == "thread") {
     const int64_t id = number(body, "threadId", -1);
-    if (body.value("reason", Json()) == "exited") s.threads.erase_python(id);
+    if (text_in(body, "reason") == "exited") s.threads.erase_python(id);
     else s.threads.of_python(id);
     return s.event("thread", std::move(body));
   }
@@ -42,7 +37,7 @@ void python_event(State& s, const Json& message) {
 }
 
 void bytecode_event(State& s, const Json& message) {
-  const std::string name = name_of(message);
+  const std::string name = text_in(message, "event");
   Json body = body_of(message);
   if (name == "initialized") {
     if (s.attached) s.event("initialized");

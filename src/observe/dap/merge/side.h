@@ -11,7 +11,7 @@ enum class Side : uint8_t { kPython, kBytecode };
 inline constexpr Side kSides[] = {Side::kPython, Side::kBytecode};
 
 /// 0 means nothing on either side, and stays.
-constexpr int64_t id_out(Side side, int64_t id) { return id > 0 ? 2 * id + static_cast<int64_t>(side) : id; }
+constexpr int64_t id_out(Side side, int64_t id) { return id > 0 && id < INT64_MAX / 2 ? 2 * id + static_cast<int64_t>(side) : id; }
 constexpr Side side_of(int64_t id) { return id % 2 ? Side::kBytecode : Side::kPython; }
 constexpr int64_t id_in(int64_t id) { return id > 0 ? id / 2 : id; }
 

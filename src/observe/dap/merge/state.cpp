@@ -11,13 +11,18 @@ bool succeeded(const Json& answer) {
 }
 
 std::string message_of(const Json& answer) {
-  const auto message = Arguments(answer).text("message", "");
-  return message.ok() && !message->empty() ? *message : "it failed, and didn't say why";
+  const std::string message = text_in(answer, "message");
+  return message.empty() ? "it failed, and didn't say why" : message;
 }
 
 Json body_of(const Json& answer) {
   const auto body = answer.find("body");
   return body != answer.end() && body->is_object() ? *body : Json::object();
+}
+
+std::string text_in(const Json& object, const char* name) {
+  const auto text = Arguments(object).text(name, "");
+  return text.ok() ? *text : std::string();
 }
 
 State::~State() {
