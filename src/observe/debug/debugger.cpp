@@ -523,7 +523,7 @@ Result<int64_t> Debugger::save_npy(FrameRef frame, std::string_view expression, 
     out.append(reinterpret_cast<const char*>(at), size);
     return true;
   });
-  MSVM_RETURN_IF_ERROR(write_text(path, out));
+  MSVM_RETURN_IF_ERROR(write_file_atomically(path, out));
   return static_cast<int64_t>(out.size());
 }
 
