@@ -19,7 +19,7 @@ std::string outcome(Executable& program, const std::vector<msvm::Value>& inputs,
 
 TEST_P(Stepping, GivesWhatItGivesWithout) {
   const std::string text = text_of(GetParam());
-  auto engine = make_engine({.num_threads = 1, .simulated_devices = 2});
+  auto engine = make_engine({.num_threads = 1, .simulated_devices = 2, .jit = {.jit_level = 0}});
   auto program = load(*engine, text);
   ASSERT_TRUE(program);
   int stops = 0, failures = 0;

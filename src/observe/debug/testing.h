@@ -89,11 +89,11 @@ inline std::shared_ptr<Executable> load(Engine& engine, std::string_view text, c
 }
 
 /// A run in a thread of its own.
-class Run {
+class RunThread {
  public:
-  Run(Engine& engine, std::shared_ptr<Executable> program, const std::string& inputs, int32_t function = 0, RunControl* control = nullptr)
+  RunThread(Engine& engine, std::shared_ptr<Executable> program, const std::string& inputs, int32_t function = 0, RunControl* control = nullptr)
       : inputs_(*parse_values(engine, inputs)), thread_([this, program, function, control] { status = program->run(inputs_, results, function, control); }) {}
-  ~Run() { join(); }
+  ~RunThread() { join(); }
   void join() {
     if (thread_.joinable()) thread_.join();
   }
