@@ -35,6 +35,7 @@ class Listener {
 /// Thread-safe. Without a listener nothing is stopped, nothing is slowed down, and hooks are in no program. In the child of a fork it is off for good.
 class Debugger {
  public:
+  struct Impl;
   static Debugger& process();
 
   /// Hooks go into all programs, effective from each program's next run. One listener at a time; it must live until detach() has returned.
@@ -52,6 +53,7 @@ class Debugger {
   Result<Listing> listing(uint64_t program) const;
   /// Whether the listing's tiers are others than in that version. Cheap.
   uint64_t listing_version(uint64_t program) const;
+  uint64_t address(Place place) const;                     // as address_of()
   /// The instruction at an address: the one that begins there, or else covers it.
   Result<Place> place_of(uint64_t address) const;
 
@@ -113,7 +115,6 @@ class Debugger {
 
  private:
   Debugger();
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -107,7 +107,8 @@ void NativeProgram::tell_patch(const FunctionJit& f, int32_t region, const Entry
     if (!patch_listener_) return;
   }
   const auto function = static_cast<int32_t>(std::find_if(functions_.begin(), functions_.end(), [&](const auto& p) { return p.get() == &f; }) - functions_.begin());
-  PatchNotice notice{function, region, fresh ? fresh->entry->name : std::string(), fresh ? fresh->alias : std::string(), old_tier, f.regions[static_cast<size_t>(region)].best_tier};
+  const RegionJit& r = f.regions[static_cast<size_t>(region)];
+  PatchNotice notice{function, region, r.region->first(), fresh ? fresh->entry->name : std::string(), fresh ? fresh->alias : std::string(), old_tier, r.best_tier};
   jit_->queue().post(owner_, Urgency::kWaited, [this, notice = std::move(notice)] {
     std::shared_ptr<const std::function<void(const PatchNotice&)>> listener;
     {
