@@ -37,6 +37,8 @@ struct RunContext {
 /// Runs from the first instruction, in the loop that does what is asked for and no more. On success `results` holds the outputs; on failure the Status has the place. Either way no
 /// slot owns anything afterwards, and no device works for this run any more.
 Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile);
+/// The one of them that tells RunContext::debug.
+Status interpret_watched(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile);
 
 /// What a dry run of a region found; see RegionPlan.
 struct RegionRecord {

@@ -113,17 +113,19 @@ Status Debugger::attach(Listener* listener) {
     if (m.listener) return invalid_argument("a debugger is attached to this process already: detach it first");
     m.listener = listener;
   }
+  std::vector<std::shared_ptr<Executable>> kept;
   std::lock_guard lock(m.mutex);
   m.attached = true;
   m.tidy();
   m.publish();
-  m.put_hooks(true);
+  kept = m.put_hooks(true);
   return {};
 }
 
 void Debugger::detach() {
   Impl& m = *impl_;
   if (m.gone.load()) return;
+  std::vector<std::shared_ptr<Executable>> kept;
   {
     std::lock_guard lock(m.mutex);
     m.attached = false;
@@ -132,7 +134,7 @@ void Debugger::detach() {
     m.breakpoints.clear();
     m.stops = {};
     m.native = Native::kStepDown;
-    m.put_hooks(false);
+    kept = m.put_hooks(false);
     m.publish();
     m.released.notify_all();
     for (const auto& t : m.threads) t->pause = t->stop_at_run = false;
@@ -160,12 +162,12 @@ uint64_t Debugger::add(const std::shared_ptr<Executable>& program, const std::st
   {
     std::lock_guard lock(m.mutex);
     for (const auto& known : m.programs)
-      if (known->executable() == program) return known->number;
+      if (known->is(program)) return known->number;
     p = std::make_shared<ProgramMap>(m.next_program++, name, program);
     unloaded = m.tidy();
     m.programs.push_back(p);
     changed = m.breakpoints.rebind(m.programs);
-    if (m.attached || m.held) m.put_hooks(true);
+    if (m.attached || m.held) m.put_hook(p, *program, true);
     m.publish();
   }
   m.tell([&](Listener& l) {
@@ -356,16 +358,18 @@ Status Debugger::cancel(ThreadId id) {
 
 void Debugger::hold_runs() {
   if (impl_->gone.load()) return;
+  std::vector<std::shared_ptr<Executable>> kept;
   std::lock_guard lock(impl_->mutex);
   impl_->held = true;
-  impl_->put_hooks(true);
+  kept = impl_->put_hooks(true);
 }
 
 void Debugger::release_runs() {
   if (impl_->gone.load()) return;
+  std::vector<std::shared_ptr<Executable>> kept;
   std::lock_guard lock(impl_->mutex);
   impl_->held = false;
-  if (!impl_->attached) impl_->put_hooks(false);
+  if (!impl_->attached) kept = impl_->put_hooks(false);
   impl_->released.notify_all();
 }
 
@@ -523,7 +527,7 @@ Result<int64_t> Debugger::save_npy(FrameRef frame, std::string_view expression, 
     out.append(reinterpret_cast<const char*>(at), size);
     return true;
   });
-  MSVM_RETURN_IF_ERROR(write_text(path, out));
+  MSVM_RETURN_IF_ERROR(write_file_atomically(path, out));
   return static_cast<int64_t>(out.size());
 }
 

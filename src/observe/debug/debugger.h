@@ -99,7 +99,7 @@ class Debugger {
   Result<std::vector<BufferView>> buffers(FrameRef frame) const;
   /// None: the frame isn't at an OP_CALL.
   Result<std::optional<CallView>> call(FrameRef frame) const;
-  /// docs/debugging.md has the language. The error names the column, what was found and what was expected.
+  /// docs/debug_expressions.md has the language. The error names the column, what was found and what was expected.
   Result<Value> evaluate(FrameRef frame, std::string_view expression) const;
   /// Of the word that ends at `column` (from 0). Without a frame that waits: functions only.
   std::vector<Completion> completions(FrameRef frame, std::string_view text, int32_t column) const;

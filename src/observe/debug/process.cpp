@@ -1,5 +1,6 @@
 #include "observe/debug/process.h"
 
+#include <fmt/core.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -146,31 +147,38 @@ void Debugger::Impl::publish() {
   epoch.fetch_add(1, std::memory_order_release);
 }
 
-void Debugger::Impl::put_hooks(bool in) {
-  for (const auto& p : programs) {
-    const auto e = p->executable();
-    if (!e) continue;
-    e->set_debug_hook(in ? std::make_shared<Hook>(*this, p) : nullptr);
-    if (!in) {
-      e->set_patch_listener(nullptr);
-      continue;
+std::vector<std::shared_ptr<Executable>> Debugger::Impl::put_hooks(bool in) {
+  std::vector<std::shared_ptr<Executable>> kept;
+  for (const auto& p : programs)
+    if (auto e = p->executable()) {
+      put_hook(p, *e, in);
+      kept.push_back(std::move(e));
     }
-    e->set_patch_listener([this, p](const PatchNotice& n) {
-      if (gone.load()) return;
-      p->version.fetch_add(1);
-      const auto& f = p->functions()[static_cast<size_t>(n.function)];
-      Patch patch;
-      patch.program = p->number;
-      patch.function = n.function;
-      patch.region = n.region;
-      patch.signature = n.alias.empty() ? n.name : n.alias;
-      patch.old_tier = n.old_tier;
-      patch.new_tier = n.new_tier;
-      patch.address = p->address(n.function, n.begin);
-      patch.text = "region " + std::to_string(n.region) + " of @" + f.name + ": tier " + std::to_string(n.old_tier) + " -> " + std::to_string(n.new_tier) + (patch.signature.empty() ? "" : " (" + patch.signature + ")");
-      tell([&](Listener& l) { l.patched(patch); });
-    });
+  return kept;
+}
+
+void Debugger::Impl::put_hook(const std::shared_ptr<ProgramMap>& p, Executable& e, bool in) {
+  if (!in) {
+    e.set_debug_hook(nullptr);
+    e.set_patch_listener(nullptr);
+    return;
   }
+  e.set_debug_hook(std::make_shared<Hook>(*this, p));
+  e.set_patch_listener([this, p](const PatchNotice& n) {
+    if (gone.load()) return;
+    p->version.fetch_add(1);
+    Patch patch;
+    patch.program = p->number;
+    patch.function = n.function;
+    patch.region = n.region;
+    patch.signature = n.alias.empty() ? n.name : n.alias;
+    patch.old_tier = n.old_tier;
+    patch.new_tier = n.new_tier;
+    patch.address = p->address(n.function, n.begin);
+    patch.text = fmt::format("region {} of @{}: tier {} -> {}", n.region, p->functions()[static_cast<size_t>(n.function)].name, n.old_tier, n.new_tier);
+    if (!patch.signature.empty()) patch.text += " (" + patch.signature + ")";
+    tell([&](Listener& l) { l.patched(patch); });
+  });
 }
 
 std::vector<uint64_t> Debugger::Impl::tidy() {

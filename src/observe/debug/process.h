@@ -59,7 +59,10 @@ struct Debugger::Impl {
   std::shared_ptr<Thread> make_thread(uint64_t handle);  // with `mutex` held
   void thread_ended(const std::shared_ptr<Thread>& t);
   void publish();                                        // with `mutex` held: settings from what is below
-  void put_hooks(bool in);                               // with `mutex` held
+  /// Puts a hook into a program, or takes it out.
+  void put_hook(const std::shared_ptr<ProgramMap>& p, Executable& e, bool in);
+  /// Into all, or out of all. With `mutex` held; what it returns must go after that: a program may end with it.
+  [[nodiscard]] std::vector<std::shared_ptr<Executable>> put_hooks(bool in);
   /// Forgets programs that are gone; their numbers. With `mutex` held.
   std::vector<uint64_t> tidy();
   std::vector<Breakpoint> replace(BreakKind kind, const std::string& name, uint64_t number, std::vector<BreakpointTable::Wanted> wanted);

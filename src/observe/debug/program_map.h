@@ -16,6 +16,7 @@ class ProgramMap {
   const std::string name;
   std::shared_ptr<Executable> executable() const { return program_.lock(); }
   bool loaded() const { return !program_.expired(); }
+  bool is(const std::shared_ptr<Executable>& e) const { return !program_.owner_before(e) && !e.owner_before(program_); }
 
   uint64_t begin() const { return number << 32; }
   uint64_t address(int32_t function, int32_t instruction) const;
