@@ -2,6 +2,7 @@
 
 #include "observe/dap/capabilities.h"
 #include "observe/dap/merge/session.h"
+#include "observe/dap/merge/session.h"
 
 namespace msvm::cli {
 
@@ -32,7 +33,7 @@ void DebugFront::receive(const Json& message) {
     const auto command = m.text("command", "");
     if (command.ok() && *command == "initialize") {
       if (const Json* a = m.find("arguments")) initialize_ = *a;
-    } else if (command.ok() && (*command == "launch" || *command == "attach") && !here_->attached()) {
+    } else if (command.ok() && (*command == "launch" || *command == "attach") && !here_->begun()) {
       elsewhere_ = elsewhere(message);
       if (elsewhere_) {
         here_.reset();

@@ -116,22 +116,23 @@ bool Connection::read_more(FrameReader& reader) {
   }
 }
 
-void Connection::serve(Peer& peer) {
-  FrameReader reader;
-  while (open()) {
+bool deliver(FrameReader& reader, Peer& peer, Output& answers) {
+  for (;;) {
     auto message = reader.next();
     if (!message.ok()) {
-      send(not_a_message(message.status()));
-      break;
+      answers.send(not_a_message(message.status()));
+      return false;
     }
-    if (!*message) {
-      if (!read_more(reader)) break;
-      continue;
-    }
+    if (!*message) return true;
     auto json = parse_json(**message);
-    Status good = json.ok() ? check_message(*json) : json.status();
-    if (good.ok()) peer.receive(*json);
-    else send(not_a_message(good));
+    if (Status good = json.ok() ? check_message(*json) : json.status(); good.ok()) peer.receive(*json);
+    else answers.send(not_a_message(good));
+  }
+}
+
+void Connection::serve(Peer& peer) {
+  FrameReader reader;
+  while (open() && deliver(reader, peer, *this) && open() && read_more(reader)) {
   }
   close();
   peer.closed();

@@ -24,7 +24,7 @@ class Connection final : public Output {
   /// Waits a while for who doesn't read, then takes the connection for lost.
   void send(const Json& message) override;
   /// Gives every message to `peer` until the other side closes, close() is called, or what comes can't be a message: then it is told so.
-  /// peer.closed() at the end. JSON that isn't a request, event or response is answered by a failed response.
+  /// peer.closed() at the end.
   void serve(Peer& peer);
   /// From any thread: serve() ends soon, and nothing is sent any more.
   void close();
@@ -40,6 +40,9 @@ class Connection final : public Output {
   std::atomic<bool> open_{true};
   std::mutex write_;
 };
+
+/// Gives the messages that are whole to `peer`; JSON that isn't one is answered by a failed response. False: no message can follow what came.
+bool deliver(FrameReader& reader, Peer& peer, Output& answers);
 
 /// What is wrong with `message` as a message of the protocol; ok if it is one.
 Status check_message(const Json& message);

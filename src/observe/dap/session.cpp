@@ -128,6 +128,7 @@ Session::Session(Output& client, SessionOptions options) : impl_(std::make_uniqu
 Session::~Session() { impl_->state.let_go(true); }
 
 bool Session::attached() const { return impl_->state.attached; }
+bool Session::begun() const { return impl_->state.begun; }
 void Session::output(std::string_view category, std::string_view text) { impl_->state.output(category, text); }
 void Session::event(const std::string& name, Json body) { impl_->state.events.event(name, std::move(body)); }
 void Session::closed() { impl_->state.let_go(true); }

@@ -34,8 +34,10 @@ class Session final : public Peer {
   void receive(const Json& message) override;
   /// The client is gone: programs go on as if it had never come; what was launched ends.
   void closed() override;
-  /// Whether the client has launched or attached. From any thread.
+  /// Whether the client debugs: it has attached, or launched. From any thread.
   bool attached() const;
+  /// Whether it has launched or attached, to debug or not. For the thread that calls receive().
+  bool begun() const;
   /// An `output` event; `category`: "stdout", "stderr", "console". From any thread, as the next.
   void output(std::string_view category, std::string_view text);
   void event(const std::string& name, Json body);
