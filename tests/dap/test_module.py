@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from client import Refused
+from client import RefusedError
 from modules import ADD, FOREVER, NECK, REFUSED, ROOT, SUM, line_with, written
 
 BC = "msvm://bc/0x0"
@@ -119,7 +119,7 @@ def test_pausing_all(module):
     c.event("thread")
     c.request("pause", threadId=0)
     thread = c.stopped("pause")["threadId"]
-    with pytest.raises(Refused, match="wait|pause|stop"):
+    with pytest.raises(RefusedError, match="wait|pause|stop"):
         c.request("continue", threadId=thread + 77)
     c.request("terminate")  # while it waits
     c.event("terminated")
@@ -268,11 +268,11 @@ def test_numbers_die_when_the_thread_goes_on(neck):
     frame = c.frames(thread)[0]["id"]
     scope = c.scopes(frame)["Registers"]
     c.step("next", thread)
-    with pytest.raises(Refused, match="has gone on"):
+    with pytest.raises(RefusedError, match="has gone on"):
         c.request("scopes", frameId=frame)
-    with pytest.raises(Refused, match="has gone on"):
+    with pytest.raises(RefusedError, match="has gone on"):
         c.request("variables", variablesReference=scope)
-    with pytest.raises(Refused, match="none with this number"):
+    with pytest.raises(RefusedError, match="none with this number"):
         c.request("variables", variablesReference=10**15)
 
 
@@ -314,7 +314,7 @@ def test_tensor_and_npy(neck, tmp_path):
     said = c.request("msvm/saveTensor", threadId=thread, expression="R3", path=str(tmp_path / "r3.npy"))
     assert said["bytes"] == (tmp_path / "r3.npy").stat().st_size
     assert np.array_equal(np.load(tmp_path / "r3.npy"), x[:, :4])
-    with pytest.raises(Refused, match="nowhere"):
+    with pytest.raises(RefusedError, match="nowhere"):
         c.request("msvm/saveTensor", threadId=thread, expression="R3", path=str(tmp_path / "nowhere/r3.npy"))
     r0 = registers(c, thread)["R0"]
     memory = c.request("readMemory", memoryReference=r0["memory_addr"], offset=8, count=16)
@@ -336,7 +336,7 @@ def test_evaluate(neck):
     assert c.variables(tensor["variablesReference"])["device"]["value"] == "CPU(0)" and tensor["memoryReference"].startswith("0x")
     assert c.evaluate("x", frame, "hover")["variablesReference"] > 0
     for bad in ("R0[", "nothing", "R99", "1 / 0", "shape(R2)", "((((((" * 100, "1 +" * 5000):
-        with pytest.raises(Refused, match="evaluate: "):
+        with pytest.raises(RefusedError, match="evaluate: "):
             c.evaluate(bad, frame)
     assert c.evaluate("N")["result"] == "2"  # the only thread that waits
 
@@ -348,7 +348,7 @@ def test_tables_while_it_waits_and_runs(neck):
     assert memory["table"]["columns"][0] == "engine" and c.variables(memory["variablesReference"])["[0]"]["variablesReference"] > 0
     for name in ("jit_info", "scd", "kernels", "slow_path"):
         assert c.evaluate(f"ms.vm.{name}()")["result"], name
-    with pytest.raises(Refused, match="expected one of ms.vm.jit_info"):
+    with pytest.raises(RefusedError, match="expected one of ms.vm.jit_info"):
         c.evaluate("ms.vm.nothing()")
     assert c.request("msvm/memory")["memory"] and c.request("msvm/state")["version"] == 1 and "programs" in c.request("msvm/jitInfo")
     assert [t["name"] for t in c.request("msvm/scd")["programs"][0]["tensors"]]
@@ -356,7 +356,7 @@ def test_tables_while_it_waits_and_runs(neck):
     program = c.request("msvm/state")["programs"][0]["id"]
     assert c.request("msvm/bytecode", program=program)["lines"]
     assert c.request("msvm/act", action="clear_cache", body={"program": program}) == {"status": "done"}
-    with pytest.raises(Refused, match="there is no action"):
+    with pytest.raises(RefusedError, match="there is no action"):
         c.request("msvm/act", action="explode")
 
 
@@ -383,10 +383,10 @@ def test_set_variable(module):
     assert c.request("setVariable", variablesReference=scope, name="R2", value="100")["value"] == "100"
     assert registers(c, thread)["R2"]["value"] == "100"
     for name, value in (("R2", "many"), ("R2", ""), ("R77", "1"), ("x", "1"), ("R2", "99999999999999999999")):
-        with pytest.raises(Refused, match="setVariable: "):
+        with pytest.raises(RefusedError, match="setVariable: "):
             c.request("setVariable", variablesReference=scope, name=name, value=value)
     symbols = c.scopes(c.frames(thread)[0]["id"])["Symbols"]
-    with pytest.raises(Refused, match="can't be changed"):
+    with pytest.raises(RefusedError, match="can't be changed"):
         c.request("setVariable", variablesReference=symbols, name="N", value="1")
     c.resume(thread)
     assert c.ended() == 0 and "output 0: 110" in c.output()
@@ -396,7 +396,7 @@ def test_sizes_that_are_proved_stay(neck):
     c, thread = neck
     until(c, thread, "TENSOR_VIEW")
     scope = c.scopes(c.frames(thread)[0]["id"])["Registers"]
-    with pytest.raises(Refused, match="setVariable: "):
+    with pytest.raises(RefusedError, match="setVariable: "):
         c.request("setVariable", variablesReference=scope, name="R2", value="1000000")
 
 
@@ -444,7 +444,7 @@ def test_nan(module):
 
 def test_no_exception_to_tell_of(neck):
     c, thread = neck
-    with pytest.raises(Refused, match="doesn't wait for something that failed"):
+    with pytest.raises(RefusedError, match="doesn't wait for something that failed"):
         c.request("exceptionInfo", threadId=thread)
 
 
@@ -456,7 +456,7 @@ def test_unknown_filters(neck):
 
 def test_verification_fails(client, tmp_path):
     path = written(tmp_path, "refused.msasm", REFUSED)
-    with pytest.raises(Refused, match="launch: .*MSV"):
+    with pytest.raises(RefusedError, match="launch: .*MSV"):
         client.start(program=str(path), shapes=["x=2"])
     (said,) = client.named("msvm/verificationFailed")
     assert said["name"] == str(path)
@@ -472,7 +472,7 @@ def test_verification_fails(client, tmp_path):
 
 def test_a_text_that_isnt_one(client, tmp_path):
     path = written(tmp_path, "broken.msasm", SUM.replace("SHAPE_CALC add", "SHAPE_CALC plus").replace("JUMP b1", "JUMP b9"))
-    with pytest.raises(Refused, match="broken.msasm"):
+    with pytest.raises(RefusedError, match="broken.msasm"):
         client.start(program=str(path))
     (said,) = client.named("msvm/verificationFailed")
     assert said["diagnostics"] and all(d["line"] for d in said["diagnostics"])

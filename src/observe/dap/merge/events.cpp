@@ -17,6 +17,7 @@ void python_event(State& s, const Json& message) {
   const std::string name = text_in(message, "event");
   Json body = body_of(message);
   if (name == "initialized") {
+    if (s.attached) return configure(s, Side::kPython);  // the client has begun without it
     s.of(Side::kPython).ready = true;
     return s.event("initialized");
   }

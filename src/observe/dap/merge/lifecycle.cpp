@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <memory>
 
 #include "observe/dap/capabilities.h"
 #include "observe/dap/merge/state.h"
@@ -81,6 +82,20 @@ void greet(State& s, Side side, Json attach, std::function<void(const Json&)> in
   });
 }
 
+void python_connected(State& s, int fd);
+
+/// The process that runs has debugpy connect to us, if it can. Bytecode doesn't wait for that.
+void invite_python(State& s) {
+  s.token = random_secret().substr(0, 32);
+  auto acceptor = Acceptor::start([&s](int fd) { s.loop.post([&s, fd] { python_connected(s, fd); }); });
+  if (!acceptor.ok()) return s.output("console", acceptor.status().message() + "\n");
+  s.acceptor = std::move(*acceptor);
+  s.ask(Side::kBytecode, "msvm/startHostDebugger", {{"port", s.acceptor->port()}, {"token", s.token}}, [&s](const Json& answer) {
+    if (succeeded(answer)) s.library = text_in(body_of(answer), "library");
+    else if (s.of(Side::kBytecode).open()) s.output("console", message_of(answer) + "\n");
+  });
+}
+
 /// The process imports msvm some time or other; until then its socket keeps what is said here.
 void greet_bytecode(State& s, const std::string& token) {
   Json attach{{"native", s.launch.native_stays ? "stay" : "stepDown"}, {"stopOnEntry", s.launch.stop_on_entry}};
@@ -89,6 +104,7 @@ void greet_bytecode(State& s, const std::string& token) {
       s, Side::kBytecode, std::move(attach), [](const Json&) {},
       [&s](const Json& answer) {
         if (s.attached) answer_start(s, succeeded(answer) ? Status() : invalid_argument(message_of(answer)));
+        if (s.attached && succeeded(answer) && s.wants_debugpy) invite_python(s);
         if (!succeeded(answer) && !s.attached && s.of(Side::kBytecode).open()) s.output("console", fmt::format("Bytecode can't be debugged: {}\n", message_of(answer)));
       });
 }
@@ -122,7 +138,7 @@ void python_connected(State& s, int fd) {
                 {"stopAllThreadsOnSuspend", false},        // threads stop and go on one by one, as in bytecode
                 {"steppingResumesAllThreads", false},
                 {"redirectOutput", false},
-                {"rules", Json::array({{{"path", s.python->msvm + "/**"}, {"include", false}}})}};  // nobody steps into what compiles a function
+                {"rules", Json::array({{{"path", s.library + "/**"}, {"include", false}}})}};  // nobody steps into what compiles a function
     greet(
         s, Side::kPython, std::move(attach), [&s](const Json& body) { tell_capabilities(s, body); }, [&s](const Json& answer) { answer_start(s, succeeded(answer) ? Status() : invalid_argument(message_of(answer))); });
   });
@@ -131,11 +147,12 @@ void python_connected(State& s, int fd) {
 Status launch(State& s, const Arguments& a) {
   MSVM_ASSIGN_OR_RETURN(s.launch, read_launch(a));
   MSVM_ASSIGN_OR_RETURN(s.just_my_code, a.flag("justMyCode", true));
-  MSVM_ASSIGN_OR_RETURN(const bool wants_debugpy, a.flag("debugpy", true));
+  MSVM_ASSIGN_OR_RETURN(s.wants_debugpy, a.flag("debugpy", true));
   MSVM_ASSIGN_OR_RETURN(s.program, program_path(s.launch));
   MSVM_ASSIGN_OR_RETURN(s.python, find_interpreter(s.launch));
+  s.library = s.python->msvm;
   const bool has_debugpy = s.python->debugpy;
-  if (s.launch.no_debug || !wants_debugpy) s.python->debugpy = false;
+  if (s.launch.no_debug || !s.wants_debugpy) s.python->debugpy = false;
   if (!s.launch.no_debug) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return resource_limit(fmt::format("no sockets: {}", std::strerror(errno)));
@@ -180,6 +197,8 @@ Status attach(State& s, const Arguments& a) {
   if (native != "stepDown" && native != "stay") return a.wrong("native", "\"stepDown\" or \"stay\"");
   s.launch.native_stays = native == "stay";
   MSVM_ASSIGN_OR_RETURN(s.launch.stop_on_entry, a.flag("stopOnEntry", false));
+  MSVM_ASSIGN_OR_RETURN(s.just_my_code, a.flag("justMyCode", true));
+  MSVM_ASSIGN_OR_RETURN(s.wants_debugpy, a.flag("debugpy", true));
   MSVM_ASSIGN_OR_RETURN(auto connection, Connection::connect(place.address, place.port, kTimeToConnect));
   open_server(s, Side::kBytecode, std::move(connection));
   greet_bytecode(s, place.token);
@@ -249,8 +268,16 @@ void disconnect(State& s, const Request& r) {
     s.process->kill();
     return;
   }
-  if (!s.of(Side::kBytecode).open()) return leave(s, r);
-  s.ask(Side::kBytecode, "disconnect", r.arguments, [&s, r](const Json&) { leave(s, r); });
+  const auto left = std::make_shared<int>(1);
+  const auto one_less = [&s, r, left](const Json&) {
+    if (--*left == 0) leave(s, r);
+  };
+  for (const Side side : kSides) {
+    if (!s.of(side).open()) continue;
+    ++*left;
+    s.ask(side, "disconnect", r.arguments, one_less);
+  }
+  one_less({});
 }
 
 }  // namespace msvm::observe::dap::merge

@@ -36,7 +36,8 @@ struct State {
   int64_t seq = 0;
 
   LaunchArguments launch;
-  bool just_my_code = true;
+  bool just_my_code = true, wants_debugpy = true;
+  std::string library;                   // the folder of the package msvm, which isn't stepped into
   std::optional<Interpreter> python;     // of a launch
   std::string program;
   std::optional<Request> starting;       // launch or attach, until it is answered
