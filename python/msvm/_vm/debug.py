@@ -21,7 +21,8 @@ class DebugServer:
 
     def stop(self) -> None:
         """Let the debugger go; the program goes on. Does nothing if another server, or none, runs."""
-        if _core.debugger_place() is not None and _core.debugger_place()[2] == self.token:
+        place = _core.debugger_place()
+        if place is not None and place[2] == self.token:
             _core.stop_debugger()
 
     def __enter__(self) -> DebugServer:

@@ -66,10 +66,7 @@ def _children(value: Any) -> Iterable[tuple[str, Any]]:
         return zip(names, value, strict=False) if isinstance(names, tuple) else ((f"[{k}]", v) for k, v in enumerate(value))
     if isinstance(value, (set, frozenset)):
         return ((f"[{k}]", v) for k, v in enumerate(value))
-    try:
-        own = vars(value)
-    except TypeError:
-        return ()
+    own = getattr(value, "__dict__", None)
     return list(own.items()) if isinstance(own, dict) else ()
 
 
@@ -113,12 +110,12 @@ class Frames:
     def variables(self, number: int) -> list[Row]:
         """Locals of a frame, or what a value consists of."""
         thread, what = self._shown.get(number, (0, None))
-        pairs = what.f_locals.items() if isinstance(what, FrameType) else _children(what)
-        rows = []
+        rows: list[Row] = []
         try:
+            pairs = what.f_locals.items() if isinstance(what, FrameType) else _children(what)
             for name, value in itertools.islice(pairs, MAX_CHILDREN):
                 rows.append(self._row(thread, str(name), value))
-        except Exception as e:  # it changed meanwhile
+        except BaseException as e:  # it changed meanwhile, or its own code raised
             rows.append(("…", f"{type(e).__name__}: {e}", "", 0))
         return rows
 
@@ -144,7 +141,10 @@ class Frames:
             del self._shown[number]
 
     def _row(self, thread: int, name: str, value: Any) -> Row:
-        inner = not isinstance(value, _PLAIN) and any(True for _ in _children(value))
+        try:
+            inner = not isinstance(value, _PLAIN) and any(True for _ in _children(value))
+        except BaseException:  # a program's own code
+            inner = False
         return (name, shown(value), type(value).__name__, self._number(thread, value) if inner else 0)
 
 
@@ -174,11 +174,12 @@ def debugger_id(thread: int) -> int:
 
 
 def start_debugpy(port: int, token: str) -> str:
-    """Have debugpy connect to a port of this machine, from a thread of its own; the package's folder. Raises ``ValueError`` without debugpy."""
+    """Have debugpy connect to a port of this machine, from a thread of its own. This package's folder; ``ValueError`` without debugpy."""
     try:
         import debugpy
     except ImportError:
-        raise ValueError(f"Python code isn't debugged: {sys.executable} has no debugpy (`{sys.executable} -m pip install debugpy`)") from None
+        mend = f"`{sys.executable} -m pip install debugpy`"
+        raise ValueError(f"Python code isn't debugged: {sys.executable} has no debugpy ({mend})") from None
 
     def connect() -> None:
         _hide_this_thread()
