@@ -5,7 +5,6 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-
 from msvm._vm.frames import MAX_CHILDREN, MAX_TEXT, Frames, shown, thread_name
 
 Pair = namedtuple("Pair", "left right")
@@ -92,7 +91,8 @@ def test_evaluate(waiting):
     assert frames.evaluate(number, "step + number") == ("", "42", "int", 0)
     assert frames.evaluate(number, "[step * k for k in range(3)]")[1] == "[0, 2, 4]"
     assert frames.evaluate(number, "seen_by_debugger = 3")[1] == ""
-    for text, said in (("1 / 0", "ZeroDivisionError"), ("nowhere", "NameError"), ("a b", "SyntaxError"), ("raise SystemExit", "SystemExit")):
+    wrong = {"1 / 0": "ZeroDivisionError", "nowhere": "NameError", "a b": "SyntaxError", "raise SystemExit": "SystemExit"}
+    for text, said in wrong.items():
         with pytest.raises(ValueError, match=said):
             frames.evaluate(number, text)
 
