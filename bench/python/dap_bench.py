@@ -71,9 +71,9 @@ def main() -> None:
                     steps.append(ms(begin))
                     views(client, thread)
                     all_of_it.append(ms(begin))
-                print(
-                    f"{3 * calls} instructions: launch to entry {launch:.0f} ms; a step {statistics.median(steps):.2f} ms (max {max(steps):.2f}), with all views {statistics.median(all_of_it):.2f} ms (max {max(all_of_it):.2f}; < 30)"
-                )
+                size = f"{3 * calls} instructions: launch to entry {launch:.0f} ms"
+                step = f"a step {statistics.median(steps):.2f} ms (max {max(steps):.2f})"
+                print(f"{size}; {step}, with all views {statistics.median(all_of_it):.2f} ms (max {max(all_of_it):.2f}; < 30)")
         client, thread, launch = launched(folder, 4000)
         with client:
             times = []
@@ -82,10 +82,8 @@ def main() -> None:
                 rows = client.request("disassemble", memoryReference="0x0", instructionOffset=0, instructionCount=10_000)["instructions"]
                 times.append(ms(begin))
             assert len(rows) == 10_000 and rows[-1]["presentationHint"] == "normal"
-            print(
             rest = statistics.median(times[1:])
             print(f"10 000 of 12 000 instructions: {times[0]:.0f} ms, again {rest:.0f} ms (< 300); launch to entry {launch:.0f} ms")
-            )
 
 
 if __name__ == "__main__":
