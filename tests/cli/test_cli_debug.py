@@ -75,6 +75,9 @@ LOOKING = [
     "q",
 ]
 BREAKING = [
+    "step",
+    "set R0 = 12",
+    "p R0",
     "break 14 if R1 == 3",
     "c",
     "p R2",
@@ -89,8 +92,6 @@ BREAKING = [
     "info b",
     "catch nan fallback",
     "catch",
-    "set R0 = 12",
-    "p R0",
     "c",
 ]
 
@@ -184,6 +185,7 @@ def test_scripts(msvm_cli, tmp_path):
 
 def test_programs_that_fail(debug):
     done = debug(ADD, "continue", args=["-s", "x=2x3", "-s", "y=2x4", "-s", "z=2"])
+    assert done.err.startswith("error: input 1 (y): expected f32[N, M], found f32[2, 4]")
     assert done.code == 1 and "Stopped: exception" in done.out and "\nfix: " in done.out and "has ended with exit code 1" in done.out
     done = debug(NEGATIVE, "catch nan", "continue", "print any_nan(R1)", "catch", "continue", args=["-s", "x=4", "--range", "x=-2:-1"])
     assert done.code == 0 and after(done, "print any_nan(R1)") == "true\n"
