@@ -67,5 +67,6 @@ void add_compile(CLI::App& app, int& exit_code);
 void add_cache(CLI::App& app, int& exit_code);
 void add_cap(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
 
 }  // namespace msvm::cli
