@@ -78,8 +78,9 @@ Result<TensorValue> RunView::copy(const TensorMeta& part) const {
   if (bytes == 0) return out;
   MSVM_ASSIGN_OR_RETURN(out.storage, impl_.context.allocator.allocate(Device{}, part.dtype, bytes, MemoryUse::kResult));
   out.meta.data = out.storage->data;
-  MSVM_RETURN_IF_ERROR(impl_.context.dispatcher.copy(part, out.meta));
-  if (part.device.kind != DeviceKind::kCpu) MSVM_RETURN_IF_ERROR(impl_.context.dispatcher.finish());
+  Status copied = impl_.context.dispatcher.copy(part, out.meta);
+  if (!copied.ok() && part.device.kind != DeviceKind::kCpu) impl_.failed = copied;
+  MSVM_RETURN_IF_ERROR(std::move(copied));
   return out;
 }
 
