@@ -1,0 +1,14 @@
+import * as vscode from 'vscode';
+import { Sessions } from './debug/sessions.ts';
+import { features } from './features.ts';
+import { findMsvm } from './msvm/msvm.ts';
+import type { Services } from './services.ts';
+
+export function activate(context: vscode.ExtensionContext): Services {
+  const output = vscode.window.createOutputChannel('MSVM', { log: true });
+  const sessions = new Sessions();
+  context.subscriptions.push(output, sessions);
+  const services: Services = { context, output, msvm: findMsvm(output), sessions };
+  for (const feature of features) feature(services);
+  return services;
+}

@@ -1,0 +1,15 @@
+// What a feature is given, and what it is: a function that puts what it registers into the extension's subscriptions.
+import type * as vscode from 'vscode';
+import type { Sessions } from './debug/sessions.ts';
+import type { Msvm } from './msvm/msvm.ts';
+
+export interface Services {
+  readonly context: vscode.ExtensionContext;
+  readonly output: vscode.LogOutputChannel;
+  /** The program `msvm`, found and run. */
+  readonly msvm: Msvm;
+  /** The debug sessions of type `msvm` that live. */
+  readonly sessions: Sessions;
+}
+
+export type Feature = (services: Services) => void;
