@@ -10,7 +10,7 @@ export function versionCheck({ context, sessions, msvm, output }: Services): voi
     sessions.onDidBegin(async (session) => {
       const answer: unknown = await sessions.request('msvm/versions', {}, session).catch(() => ({}));
       const found = readVersions(answer);
-      output.info(`session ${session.name}: msvm ${found.msvm}, format ${found.format ?? '?'}, capability database ${found.capabilityDb}`);
+      output.info(`session ${session.name}: msvm ${found.msvm}, format ${found.format}, capability database ${found.capabilityDb.patch || 'built in'}`);
       const { version } = context.extension.packageJSON as { version: string };
       const wrong = mismatch(version, found, await msvm.path());
       if (wrong === undefined || said.has(wrong.text)) return;

@@ -7,7 +7,7 @@ import { bufferField, callLabel, candidateField, PAGE, pages, registerRow, type 
 export type Node =
   | { readonly type: 'register'; readonly row: RegisterRow; readonly at: Stopped }
   | { readonly type: 'page'; readonly first: number; readonly count: number; readonly at: Stopped }
-  | { readonly type: 'group'; readonly label: string; readonly value?: string; readonly icon: string; readonly open?: boolean; readonly children: readonly Node[] }
+  | { readonly type: 'group'; readonly label: string; readonly value?: string | undefined; readonly icon: string; readonly open?: boolean; readonly children: readonly Node[] }
   | { readonly type: 'field'; readonly field: Field; readonly icon?: string; readonly chosen?: boolean };
 
 export const CHANGED = 'msvm-changed';

@@ -55,7 +55,7 @@ function attach(configuration: Named): Resolved {
 function launch(configuration: Named, around: Surroundings): Resolved {
   const { program } = configuration;
   if (typeof program !== 'string' || program === '') return { error: `The configuration "${configuration.name}" names no program`, mend: 'Add "program", for example "${file}"' };
-  if (!launchable(program)) return { error: `${program} is no program that can be debugged`, mend: `Give one that ends in ${PROGRAMS.join(', ')}` };
+  if (!launchable(program)) return { error: `${String(program)} is no program that can be debugged`, mend: `Give one that ends in ${PROGRAMS.join(', ')}` };
   const console = configuration.console;
   const rest = { ...configuration, console: 'internalConsole', ...(configuration.cwd === undefined && around.folder !== undefined ? { cwd: around.folder } : {}) };
   if (console !== undefined && console !== 'internalConsole') return { error: `console is ${JSON.stringify(console)}; only internalConsole is there`, mend: 'Leave it out' };

@@ -46,22 +46,18 @@ const register = object({
   reused_from: string,
   state: string,
   changed: boolean,
-  value: (raw: unknown) => String(numberOrText(raw ?? '')),
+  value: string,
 });
 
 export const readRegisters = object({ threadId: number, total: number, registers: list(register) });
 
 /** An operand: its name in the operator's table, and the register. */
-const operand = (raw: unknown) => {
-  const source = raw as { name?: unknown; operand?: unknown; value?: unknown } | null;
-  const nested = typeof source?.value === 'object' && source.value !== null;
-  return { operand: string(nested ? source.name : source?.operand), value: register(nested ? source.value : raw) };
-};
+const operand = (raw: unknown) => ({ operand: object({ operand: string })(raw).operand, value: register(raw) });
 
 export const readCall = orNull(
   object({
     op: string,
-    attributes: (raw: unknown) => (typeof raw === 'string' ? raw : raw === undefined || raw === null ? '' : JSON.stringify(raw)),
+    attributes: string,
     inputs: list(operand),
     outputs: list(operand),
     arguments: list(string),
@@ -91,7 +87,7 @@ export const readTensor = object({
   }),
 });
 
-export const readVersions = object({ msvm: string, format: numberOrNull, dap: numberOrNull, capabilityDb: (raw: unknown) => String(numberOrText(raw ?? '')) });
+export const readVersions = object({ msvm: string, format: string, dap: numberOrNull, capabilityDb: object({ format: numberOrNull, patch: string }) });
 
 export const readPatched = object({ program: number, region: number, signature: string, oldTier: number, newTier: number, address: string, text: string });
 
