@@ -2,8 +2,9 @@
 import * as vscode from 'vscode';
 import type { Services } from '../services.ts';
 import { activeFile } from './active_file.ts';
-import { fileConfiguration, launchable, resolve } from './model/configuration.ts';
+import { fileConfiguration, launchable, needsShapes, resolve } from './model/configuration.ts';
 import { TYPE } from './model/names.ts';
+import { withShapes } from './ask_shapes.ts';
 import { pickProcess } from './processes.ts';
 
 export function configurationProvider(services: Services): vscode.DebugConfigurationProvider {
@@ -21,7 +22,7 @@ export function configurationProvider(services: Services): vscode.DebugConfigura
       const file = activeFile();
       const resource = folder?.uri ?? vscode.window.activeTextEditor?.document.uri;
       const resolved = resolve(configuration, { file, folder: folder?.uri.fsPath, python: await services.msvm.python(resource) });
-      if ('configuration' in resolved) return resolved.configuration;
+      if ('configuration' in resolved) return needsShapes(resolved.configuration) ? withShapes(services, resolved.configuration) : resolved.configuration;
       const isOfFile = configuration.request === 'launch' || configuration.request === 'attach';
       const chosen = await vscode.window.showErrorMessage(resolved.error, { modal: true, detail: resolved.mend }, ...(isOfFile ? ['Open launch.json'] : []));
       return chosen === undefined ? undefined : null; // null opens launch.json

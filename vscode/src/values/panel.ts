@@ -25,7 +25,8 @@ export class ValuesPanel {
     this.#at = at;
     const scripts = vscode.Uri.joinPath(extension, 'dist/webview');
     this.#panel = vscode.window.createWebviewPanel('msvm.values', `${expression}: values`, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, { enableScripts: true, localResourceRoots: [scripts] });
-    this.#panel.iconPath = new vscode.ThemeIcon('symbol-array') as unknown as vscode.Uri;
+    const icon = (theme: string) => vscode.Uri.joinPath(extension, `media/values-${theme}.svg`);
+    this.#panel.iconPath = { light: icon('light'), dark: icon('dark') };
     this.#panel.webview.html = page(this.#panel.webview, scripts);
     this.onDidDispose = this.#panel.onDidDispose;
     this.#subscriptions = [

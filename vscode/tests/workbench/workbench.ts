@@ -78,8 +78,8 @@ export class Workbench {
   /** Waits until the highlighted line is as wanted. */
   async untilHighlighted(wanted: RegExp, limit = 60_000): Promise<string> {
     const end = Date.now() + limit;
-    for (let last = ''; ; ) {
-      last = await this.highlighted();
+    for (;;) {
+      const last = await this.highlighted();
       if (wanted.test(last)) return last;
       if (Date.now() > end) throw new Error(`the highlighted line is "${last}", expected ${wanted.source}`);
       await this.page.waitForTimeout(50);

@@ -25,6 +25,9 @@ export const PROGRAMS = ['.py', '.msbc', '.msasm', '.onnx'] as const;
 export const launchable = (file: string | undefined): file is string => file !== undefined && (PROGRAMS as readonly string[]).includes(extname(file).toLowerCase());
 export const isPython = (file: string): boolean => extname(file).toLowerCase() === '.py';
 
+/** A launch of a module: its inputs come from nowhere else. */
+export const needsShapes = ({ request, program }: Named): boolean => request === 'launch' && typeof program === 'string' && !isPython(program);
+
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The configuration that F5 takes where no launch.json says another: the file in the active editor. */

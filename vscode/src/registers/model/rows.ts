@@ -61,19 +61,19 @@ function tensorFields(r: Register): readonly Field[] {
 
 export function registerRow(r: Register, name = r.reg): RegisterRow {
   const kind = kindOf(r);
-  const called = r.name === '' ? '' : `"${r.name}" `;
+  const called = r.name === '' ? '' : ` "${r.name}"`;
   const gone = GONE.test(r.state) ? r.state : '';
   const shown = kind === 'tensor' ? `${r.text} ${r.dtype}` : r.value || r.text;
   const type = kind === 'unset' ? r.declared || 'unset' : r.kind;
   return {
     register: r.reg,
     label: `${name}: ${type}`,
-    value: kind === 'unset' ? `${called}${r.state || 'unset'}` : `${called}${shown}${gone === '' ? '' : ` (${gone})`}`,
+    value: kind === 'unset' ? `${r.state || 'unset'}${called}` : `${shown}${called}${gone === '' ? '' : ` (${gone})`}`,
     kind,
     changed: r.changed,
     readable: kind === 'tensor' && gone === '',
     fields: kind === 'tensor' ? tensorFields(r) : [],
-    tooltip: [`${name} ${called}${r.declared}`, kind === 'unset' ? r.state : shown, r.changed ? 'changed by the last step' : ''].filter((part) => part.trim() !== '').join('\n'),
+    tooltip: [`${name}${called} ${r.declared}`, kind === 'unset' ? r.state : shown, r.changed ? 'changed by the last step' : ''].filter((part) => part.trim() !== '').join('\n'),
   };
 }
 
