@@ -8,7 +8,7 @@ export function activate(context: vscode.ExtensionContext): Services {
   const output = vscode.window.createOutputChannel('MSVM', { log: true });
   const sessions = new Sessions();
   context.subscriptions.push(output, sessions);
-  const services: Services = { context, output, msvm: findMsvm(output), sessions };
+  const services: Services = { context, output, msvm: findMsvm(output), sessions, shown: { mode: undefined, registers: [] } };
   for (const feature of features) feature(services);
   return services;
 }

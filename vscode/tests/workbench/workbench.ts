@@ -86,6 +86,15 @@ export class Workbench {
     }
   }
 
+  lens = (text: string): Locator => this.page.locator('.codelens-decoration', { hasText: text }).first();
+  debugConsole = (text: string): Locator => this.page.locator('.repl .monaco-list-row', { hasText: text }).first();
+
+  async toggleBreakpoint(line: number): Promise<void> {
+    await this.#quick('Control+G', `:${line}`, /./);
+    await this.page.keyboard.press('F9');
+    await this.page.locator('.codicon-debug-breakpoint, .codicon-debug-breakpoint-unverified').first().waitFor();
+  }
+
   registers(): Locator {
     return this.page.locator('.pane:has(.pane-header[aria-label^="MS Registers"]) .monaco-list-row');
   }
