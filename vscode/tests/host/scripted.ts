@@ -87,14 +87,6 @@ export const scriptedSuite = () =>
       assert.equal(panel.shown?.type, 'stale');
     });
 
-    test('values behind the lines of a listing, and registers under the cursor', async () => {
-      await launch();
-      const { editor } = await untilAt(/TENSOR_CREATE/);
-      const word = editor.document.getWordRangeAtPosition(new vscode.Position(8, 24), /\bR\d+\b/);
-      assert.ok(word);
-      assert.match(editor.document.getText(word), /^R\d$/);
-    });
-
     test('a module that does not verify is refused with its findings where they belong', async () => {
       await scripted('unverified');
       const begun = Date.now();

@@ -89,6 +89,15 @@ export class Workbench {
   lens = (text: string): Locator => this.page.locator('.codelens-decoration', { hasText: text }).first();
   debugConsole = (text: string): Locator => this.page.locator('.repl .monaco-list-row', { hasText: text }).first();
 
+  /** Types into the debug console. */
+  async ask(expression: string): Promise<void> {
+    await this.command('Debug Console: Focus on Debug Console View');
+    await this.page.locator('.repl-input-wrapper .monaco-editor.focused').waitFor();
+    await this.page.keyboard.type(expression);
+    await this.page.keyboard.press('Escape'); // the completion, if it is there
+    await this.page.keyboard.press('Enter');
+  }
+
   async toggleBreakpoint(line: number): Promise<void> {
     await this.#quick('Control+G', `:${line}`, /./);
     await this.page.keyboard.press('F9');

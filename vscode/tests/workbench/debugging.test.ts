@@ -1,4 +1,4 @@
-// A Python program with a jitted function: into its bytecode, through a call, past a hot patch, out again, and to the end.
+// A Python program with a jitted function: into its bytecode, through a call, past a hot patch, out again, and to the end; then a module.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launched } from '../programs.ts';
 import { Workbench } from './workbench.ts';
@@ -84,4 +84,30 @@ test('the hot patch is seen, and the end is clean', () =>
     await code.notification(/hot patch/).first().waitFor();
     await code.mode().waitFor({ state: 'hidden' });
     await code.debugConsole('11 (2, 4, 64, 64)').waitFor();
+  }));
+
+test('F5 on a module asks for open sizes, and stops at its first instruction', () =>
+  seen('module', async () => {
+    await code.openFile('neck.msasm');
+    await code.page.locator('.tab.active', { hasText: 'neck.msasm' }).waitFor();
+    await code.page.keyboard.press('F5');
+    const sizes = code.page.locator('.quick-input-widget input').first();
+    await sizes.waitFor();
+    expect(await sizes.inputValue()).toBe('x=8x8 y=8');
+    await sizes.fill('x=3x5 y=5');
+    await code.page.keyboard.press('Enter');
+    await code.untilHighlighted(/TENSOR_CREATE input 0/);
+    await code.page.keyboard.press('F10');
+    await code.untilHighlighted(/TENSOR_CREATE input 1/);
+    await code.registers().filter({ hasText: 'R0: TensorMeta' }).filter({ hasText: '3' }).filter({ hasText: '5' }).waitFor();
+  }));
+
+test('the console evaluates expressions, and shows tables', () =>
+  seen('module-console', async () => {
+    await code.ask('shape(R0)[1] * 2');
+    await code.debugConsole('10').waitFor();
+    await code.ask('ms.vm.memory()');
+    await code.debugConsole('reserved').waitFor();
+    await code.page.keyboard.press('Shift+F5');
+    await code.mode().waitFor({ state: 'hidden' });
   }));
