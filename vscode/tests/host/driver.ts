@@ -70,3 +70,17 @@ export async function stop(): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   vscode.debug.removeBreakpoints(vscode.debug.breakpoints);
 }
+
+type Say = 'showInformationMessage' | 'showWarningMessage' | 'showErrorMessage';
+
+/** What the extension tells the user from now on, and what the user answers. */
+export function told(how: Say, answer?: string): { readonly texts: string[]; restore(): void } {
+  const before = vscode.window[how];
+  const texts: string[] = [];
+  const say = (text: string) => {
+    texts.push(text);
+    return Promise.resolve(answer);
+  };
+  Object.assign(vscode.window, { [how]: say });
+  return { texts, restore: () => void Object.assign(vscode.window, { [how]: before }) };
+}

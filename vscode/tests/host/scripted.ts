@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { ValuesPanel } from '../../src/values/panel.ts';
-import { extension, file, scripted, services, start, step, stop, until, untilAt } from './driver.ts';
+import { extension, file, scripted, services, start, step, stop, told, until, untilAt } from './driver.ts';
 
 const LISTING = vscode.Uri.parse('msvm://bc/0x0');
 
@@ -69,6 +69,41 @@ export const scriptedSuite = () =>
       assert.equal(shown.registers.length, 0);
       const again = await vscode.workspace.openTextDocument(LISTING);
       assert.equal(again.getText(), editor.document.getText(), 'it can be read when the session is over');
+    });
+
+    test('a hot patch is told, unless the user has silenced it', async () => {
+      const said = told('showInformationMessage');
+      try {
+        await launch();
+        await untilAt(/TENSOR_CREATE/);
+        await step('continue');
+        await until('the message', () => said.texts.some((text) => text.includes('hot patch: Patched 0x24')));
+        await stop();
+        said.texts.length = 0;
+        await vscode.workspace.getConfiguration('msvm').update('notifyPatches', false, vscode.ConfigurationTarget.Workspace);
+        const { shown } = await services();
+        await launch();
+        await untilAt(/TENSOR_CREATE/);
+        await step('continue');
+        await until('the mode', () => shown.mode?.includes('jit_64x64'));
+        assert.deepEqual(said.texts, []);
+      } finally {
+        said.restore();
+        await vscode.workspace.getConfiguration('msvm').update('notifyPatches', undefined, vscode.ConfigurationTarget.Workspace);
+      }
+    });
+
+    test('a program of another version is told, with the command that mends it', async () => {
+      const said = told('showWarningMessage');
+      try {
+        await scripted('old');
+        await launch();
+        await untilAt(/TENSOR_CREATE/);
+        const text = await until('the message', () => said.texts[0]);
+        assert.match(text, /speaks version 0 .* this extension version 1\. Update it: pip install --upgrade msvm/);
+      } finally {
+        said.restore();
+      }
     });
 
     test('values are shown by the panel, which follows the program', async () => {
