@@ -17,7 +17,7 @@ if (tests) {
 } else {
   rmSync('dist', { recursive: true, force: true });
   await build({ ...common, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js', platform: 'node', format: 'cjs', external: ['vscode'] });
-  // One script a webview: src/webview/NAME.ts → dist/webview/NAME.js.
-  const views = readdirSync('src/webview').filter((name) => name.endsWith('.ts'));
+  // One script and style a webview: src/webview/NAME.ts → dist/webview/NAME.js.
+  const views = readdirSync('src/webview').filter((name) => /\.(ts|tsx|css)$/.test(name));
   await build({ ...common, entryPoints: views.map((name) => `src/webview/${name}`), outdir: 'dist/webview', platform: 'browser', format: 'iife' });
 }
