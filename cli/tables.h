@@ -4,7 +4,7 @@
 
 namespace msvm::cli {
 
-/// `{"dtypes": …, "instructions": …, "operators": …}`, an entry a line. The editor's copy is vscode/data/tables.json.
+/// `{"dtypes": …, "instructions": …, "operators": …}`, an entry a line. The editor's copy is vscode/language/tables.json.
 std::string tables_json();
 std::string tables_text();
 

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct VerifyOptions {
-  std::string path;
+  std::string path, elided;  // elided: a program with the constants that a text leaves out
   bool json = false, data = false;
 };
 
@@ -78,18 +78,27 @@ ProgramText text_of(const std::string& path, const Module& module) {
   return out;
 }
 
+Result<AssembleResult> assembled(const std::string& text, const VerifyOptions& o) {
+  if (o.elided.empty()) return assemble(text, o.path, folder_of(o.path));
+  MSVM_ASSIGN_OR_RETURN(const Module constants, load_module(o.elided, TextLines::kNone));
+  return assemble_elided(text, constants, o.path, folder_of(o.path == "-" ? o.elided : o.path));
+}
+
+bool is_text(const std::string& path) { return path == "-" || path.ends_with(".msasm"); }
+
 int json_of_text(const VerifyOptions& o) {
   auto text = read_text(o.path);
   if (!text.ok()) return unreadable(o.path, text.status());
-  AssembleResult r = assemble(*text, o.path, folder_of(o.path));
-  if (!r.errors.empty()) return print(findings_json(r.errors));
-  const ProgramText program{std::move(*text), std::move(r.instruction_lines)};
-  lines_as_debug_info(r.module, program.lines, o.path);
-  return print(with_text(mendable_findings(r.module), r.module, program));
+  auto r = assembled(*text, o);
+  if (!r.ok()) return unreadable(o.elided, r.status());
+  if (!r->errors.empty()) return print(findings_json(r->errors));
+  const ProgramText program{std::move(*text), std::move(r->instruction_lines)};
+  lines_as_debug_info(r->module, program.lines, o.path);
+  return print(with_text(mendable_findings(r->module), r->module, program));
 }
 
 int json_of(const VerifyOptions& o) {
-  if (o.path.ends_with(".msasm") || o.path == "-") return json_of_text(o);
+  if (is_text(o.path)) return json_of_text(o);
   auto module = load_module(o.path, TextLines::kNone, o.data);
   if (!module.ok()) return unreadable(o.path, module.status());
   assign_offsets(*module);
@@ -98,6 +107,7 @@ int json_of(const VerifyOptions& o) {
 }
 
 int verify_command(const VerifyOptions& o) {
+  if (!o.elided.empty() && !(is_text(o.path) && o.json)) return report(invalid_argument("--constants-of goes with a text and --json"));
   if (o.json) return json_of(o);
   auto module = load_module(o.path, TextLines::kAsDebugInfo, o.data);
   if (!module.ok()) return report(module.status());
@@ -125,6 +135,7 @@ void add_verify(CLI::App& app, int& code) {
   c->add_option("program", o->path, ".msbc, .msasm or .onnx, - for a text on standard input")->required();
   c->add_flag("--json", o->json, "findings as JSON, with their places in the text and the edits that mend them");
   c->add_flag("--data", o->data, "also compare the constants' bytes with their digests");
+  c->add_option("--constants-of", o->elided, "with a text and --json: the program whose constants stand for those that the text leaves out");
   c->footer("Example: msvm verify det.msbc");
   c->callback([=, &code] { code = verify_command(*o); });
 }

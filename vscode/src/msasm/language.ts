@@ -8,7 +8,7 @@ import type { Name, Place } from './model/listing.ts';
 import { instruction, operator } from './model/tables.ts';
 
 const range = (p: Place): vscode.Range => new vscode.Range(p.line, p.start, p.line, p.end);
-const within = (p: Place | undefined, at: vscode.Position): boolean => p !== undefined && p.line === at.line && p.start <= at.character && at.character <= p.end;
+const within = (p: Place | undefined, at: vscode.Position): boolean => p?.line === at.line && p.start <= at.character && at.character <= p.end;
 
 const KINDS: Readonly<Record<ItemKind, vscode.CompletionItemKind>> = {
   instruction: vscode.CompletionItemKind.Keyword,
@@ -111,7 +111,7 @@ const symbols: vscode.DocumentSymbolProvider = {
       .filter((n) => (n.kind === 'constant' || n.kind === 'symbol') && n.definition)
       .map((n) => {
         const line = n.definition?.line ?? 0;
-        return new vscode.DocumentSymbol(n.name, '', n.kind === 'constant' ? vscode.SymbolKind.Constant : vscode.SymbolKind.TypeParameter, whole(line, line), range(n.definition as Place));
+        return new vscode.DocumentSymbol(n.name, '', n.kind === 'constant' ? vscode.SymbolKind.Constant : vscode.SymbolKind.TypeParameter, whole(line, line), n.definition ? range(n.definition) : whole(line, line));
       });
     return [...module, ...all];
   },

@@ -13,13 +13,6 @@ import { openInstruction, openSource } from './places.ts';
 
 export const EDITOR = 'msvm.timeline';
 
-/** What a timeline has drawn; for tests. */
-export interface Shown {
-  readonly uri: vscode.Uri;
-  readonly events: number;
-  readonly ms: number;
-}
-
 async function timelineOf(services: Services, log: vscode.Uri): Promise<Uint8Array> {
   const scratch = join(tmpdir(), `msvm-timeline-${randomBytes(8).toString('hex')}`);
   try {
@@ -32,9 +25,15 @@ async function timelineOf(services: Services, log: vscode.Uri): Promise<Uint8Arr
 }
 
 class Timelines implements vscode.CustomReadonlyEditorProvider {
-  readonly shown = new vscode.EventEmitter<Shown>();
+  /** A log that the next timeline of the other one is compared with at once. */
+  readonly #comparing = new Map<string, vscode.Uri>();
 
   constructor(readonly services: Services) {}
+
+  async compare(before: vscode.Uri, after: vscode.Uri): Promise<void> {
+    this.#comparing.set(before.toString(), after);
+    await vscode.commands.executeCommand('vscode.openWith', before, EDITOR);
+  }
 
   openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
     return { uri, dispose: () => undefined };
@@ -51,8 +50,8 @@ class Timelines implements vscode.CustomReadonlyEditorProvider {
         say({ kind: 'failed', message: sentence(error) });
       }
     };
-    const compare = async (): Promise<void> => {
-      const other = await this.pick(uri, 'Compare with which log?');
+    const compare = async (given?: vscode.Uri): Promise<void> => {
+      const other = given ?? (await this.pick(uri, 'Compare with which log?'));
       if (!other) return;
       const rows = readCompared(await this.services.msvm.json(['trace', 'compare', uri.fsPath, other.fsPath, '--json']));
       say({ kind: 'compared', before: basename(uri.path), after: basename(other.path), rows });
@@ -74,11 +73,12 @@ class Timelines implements vscode.CustomReadonlyEditorProvider {
           break;
         case 'shown':
           output.debug(`${basename(uri.path)}: ${message.events} events shown in ${message.ms.toFixed(0)} ms`);
-          this.shown.fire({ uri, events: message.events, ms: message.ms });
+          if (this.#comparing.has(uri.toString())) compare(this.#comparing.get(uri.toString())).catch(tell);
+          this.#comparing.delete(uri.toString());
           break;
       }
     });
-    onDidDispose(() => heard.dispose());
+    onDidDispose(() => void heard.dispose());
     webview.options = pageOptions(context.extensionUri);
     webview.html = page(webview, context.extensionUri, { title: basename(uri.path), script: 'webview/timeline.js', style: 'webview/timeline.css' });
   }
@@ -103,17 +103,16 @@ class Timelines implements vscode.CustomReadonlyEditorProvider {
 export const traces: Feature = (services) => {
   const timelines = new Timelines(services);
   services.context.subscriptions.push(
-    timelines.shown,
     vscode.window.registerCustomEditorProvider(EDITOR, timelines, { supportsMultipleEditorsPerDocument: true, webviewOptions: { retainContextWhenHidden: true } }),
     vscode.commands.registerCommand('msvm.openTrace', async (given?: unknown) => {
       const log = given instanceof vscode.Uri ? given : await timelines.pick(undefined, 'Which trace?');
       if (log) await vscode.commands.executeCommand('vscode.openWith', log, EDITOR);
     }),
-    vscode.commands.registerCommand('msvm.onTimelineShown', () => new Promise<Shown>((resolve) => {
-      const once = timelines.shown.event((shown) => {
-        once.dispose();
-        resolve(shown);
-      });
-    })),
+    vscode.commands.registerCommand('msvm.compareTraces', async (clicked?: unknown, chosen?: unknown) => {
+      const logs = (Array.isArray(chosen) ? (chosen as unknown[]) : []).filter((each) => each instanceof vscode.Uri);
+      const before = logs[0] ?? (clicked instanceof vscode.Uri ? clicked : await timelines.pick(undefined, 'Which trace comes before?'));
+      const after = before && (logs[1] ?? (await timelines.pick(before, 'Which trace comes after?')));
+      if (before && after) await timelines.compare(before, after);
+    }),
   );
 };

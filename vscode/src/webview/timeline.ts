@@ -4,7 +4,7 @@ import { search } from '../trace/model/search.ts';
 import { describe, readTimeline, type Timeline } from '../trace/model/timeline.ts';
 import { eventAt, tracksOf, type Track } from '../trace/model/tracks.ts';
 import { around, clamped, panned, time, whole, zoomed, type Window } from '../trace/model/view.ts';
-import { h } from './dom.ts';
+import { h } from './timeline/dom.ts';
 import { layout, OVERVIEW, Painter, paintOverview, RULER, type Layout, type PlacedRow, type Scene } from './timeline/draw.ts';
 import { palette } from './timeline/palette.ts';
 import { Panel } from './timeline/panel.ts';

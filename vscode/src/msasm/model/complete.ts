@@ -35,7 +35,7 @@ const SNIPPETS: Readonly<Record<string, string>> = {
 const PRECISION: Item[] = ['fp32', 'bf16', 'fp16', 'int8', 'strict'].map((label) => ({ label, kind: 'value' as const, insert: `"${label}"` }));
 
 /** Text before the place, up to where a comment would begin. */
-const isComment = (before: string): boolean => /;/.test(before.replace(/"(?:\\.|[^"\\])*"/g, '').replace(/[([{][^\])}]*$/, '')) && !/[([][^\])]*$/.test(before);
+const isComment = (before: string): boolean => before.replace(/"(?:\\.|[^"\\])*"/g, '').replace(/[([{][^\])}]*$/, '').includes(';');
 const openString = (before: string): boolean => (before.replace(/\\./g, '').match(/"/g)?.length ?? 0) % 2 === 1;
 
 function attributes(op: Operator | undefined, before: string): Item[] {

@@ -36,7 +36,7 @@ const LONGEST = 400;
 export function nameDoc(name: Name, lines: readonly string[]): string {
   const uses = name.places.filter((p) => p !== name.definition && !(p.line === name.definition?.line && p.start === name.definition.start)).length;
   const where = name.definition;
-  const used = `${uses === 0 ? 'not used' : uses === 1 ? 'used once' : `used ${uses} times`}`;
+  const used = uses === 0 ? 'not used' : uses === 1 ? 'used once' : `used ${uses} times`;
   if (!where) return `\`${name.name}\` has no definition in this text; ${used}`;
   const text = (lines[where.line] ?? '').trim();
   const shown = text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;

@@ -5,10 +5,15 @@ import { describe, type Timeline } from './timeline.ts';
 export function search(t: Timeline, query: string): Uint32Array {
   const words = query.toLowerCase().split(/\s+/).filter((w) => w !== '');
   if (words.length === 0) return new Uint32Array();
-  const known = new Map<string, boolean>();
+  const known = new Map<number, boolean>();
+  const instructions = new Map<number, number>();
+  const texts = t.header.texts.length;
   const found: number[] = [];
   for (let e = 0; e < t.count; e++) {
-    const key = `${t.kind[e] ?? 0} ${t.program[e] ?? 0} ${t.function[e] ?? 0} ${t.instruction[e] ?? -1} ${t.name[e] ?? 0} ${t.detail[e] ?? 0} ${t.tier[e] ?? 0}`;
+    const at = ((t.program[e] ?? 0) * 65536 + (t.function[e] ?? 0)) * 1_048_577 + (t.instruction[e] ?? -1) + 1;
+    let instruction = instructions.get(at);
+    if (instruction === undefined) instructions.set(at, (instruction = instructions.size));
+    const key = ((instruction * texts + (t.name[e] ?? 0)) * texts + (t.detail[e] ?? 0)) * 32 + (t.kind[e] ?? 0) * 3 + (t.tier[e] ?? 0);
     let hit = known.get(key);
     if (hit === undefined) {
       const d = describe(t, e);

@@ -51,11 +51,20 @@ export function ticks(w: Window, pixels: number, least = 90): readonly number[] 
 
 /** Microseconds for people: "812 ns", "3.2 µs", "1.04 ms", "2.5 s". */
 export function time(us: number): string {
+  if (us === 0) return '0';
+  const [unit, name] = unitOf(us);
+  const v = us / unit;
+  return `${Math.abs(v) >= 100 ? v.toFixed(0) : String(Number(v.toPrecision(3)))} ${name}`;
+}
+
+/** A mark of the ruler, with as many digits as tell it from the next one. */
+export function mark(us: number, step: number): string {
+  if (us === 0) return '0';
+  const [unit, name] = unitOf(us);
+  return `${(us / unit).toFixed(Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9))))} ${name}`;
+}
+
+function unitOf(us: number): readonly [number, string] {
   const n = Math.abs(us);
-  const digits = (v: number): string => (Math.abs(v) >= 100 ? v.toFixed(0) : Math.abs(v) >= 10 ? v.toFixed(1) : v.toFixed(2)).replace(/\.?0+$/, (z) => (z.startsWith('.') ? '' : z));
-  if (n === 0) return '0';
-  if (n < 1) return `${digits(us * 1e3)} ns`;
-  if (n < 1e3) return `${digits(us)} µs`;
-  if (n < 1e6) return `${digits(us / 1e3)} ms`;
-  return `${digits(us / 1e6)} s`;
+  return n < 1 ? [1e-3, 'ns'] : n < 1e3 ? [1, 'µs'] : n < 1e6 ? [1e3, 'ms'] : [1e6, 's'];
 }

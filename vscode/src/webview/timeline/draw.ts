@@ -1,7 +1,7 @@
 // The canvas: ruler, tracks, overview. Where several events fall into one pixel, the pixel shows how much of it each tier takes.
 import { describe, type Timeline } from '../../trace/model/timeline.ts';
 import { firstAt, firstReaching, shares, type Row, type Track } from '../../trace/model/tracks.ts';
-import { ticks, time, type Window } from '../../trace/model/view.ts';
+import { mark, ticks, time, type Window } from '../../trace/model/view.ts';
 import type { Palette } from './palette.ts';
 
 export const RULER = 26;
@@ -117,7 +117,7 @@ export class Painter {
     c.fillStyle = p.muted;
     for (const t of marks) {
       const x = this.#x(scene, t);
-      c.fillText(time(t), x + 4, RULER / 2);
+      c.fillText(mark(t, (marks[1] ?? t + 1) - (marks[0] ?? t)), x + 4, RULER / 2);
       c.fillRect(Math.round(x), RULER - 6, 1, 5);
     }
   }

@@ -2,7 +2,7 @@
 import type { Compared, FromTimeline } from '../../trace/model/messages.ts';
 import { describe, type Timeline } from '../../trace/model/timeline.ts';
 import { time } from '../../trace/model/view.ts';
-import { h } from '../dom.ts';
+import { h } from './dom.ts';
 
 const TABS = ['selection', 'outliers', 'instructions', 'comparison'] as const;
 export type Tab = (typeof TABS)[number];
@@ -205,7 +205,7 @@ export class Panel {
   #compared(): HTMLElement {
     const c = this.#comparison;
     if (!c) return h('p', { class: 'empty' }, 'No other log was chosen. ', h('button', { type: 'button', class: 'link', onclick: () => this.#host.say({ kind: 'compare' }) }, 'Compare with another log…'));
-    const columns: Column[] = [{ title: 'ratio', number: true }, { title: `${c.before}`, number: true }, { title: `${c.after}`, number: true }, { title: 'change in all', number: true }, { title: 'what' }, { title: 'mode' }, { title: 'kernel or entry' }, { title: 'where' }];
+    const columns: Column[] = [{ title: 'ratio', number: true }, { title: c.before, number: true }, { title: c.after, number: true }, { title: 'change in all', number: true }, { title: 'what' }, { title: 'mode' }, { title: 'kernel or entry' }, { title: 'where' }];
     const rows = c.rows.map((r) => {
       const ratio = r.ratio ?? 0;
       const same = (a: string, b: string): string => (a === b || r.before.count === 0 || r.after.count === 0 ? (r.after.count > 0 ? b : a) : `${a} → ${b}`);
