@@ -1,7 +1,6 @@
 // A `.msbc` that is opened becomes its text: an ordinary editor, with all that an editor can do.
 import * as vscode from 'vscode';
 import type { Feature } from '../services.ts';
-import { BytecodeFiles } from './files.ts';
 import { listingUri, SCHEME } from './scheme.ts';
 
 const EDITOR = 'msvm.bytecodeFile';
@@ -30,9 +29,8 @@ function unreadable(why: string): string {
 <body><h3>This file can't be shown as bytecode</h3><pre>${escaped(why)}</pre></body></html>`;
 }
 
-export const bytecodeFiles: Feature = (services) => {
-  const files = new BytecodeFiles(services.msvm);
-  services.context.subscriptions.push(
+export const bytecodeFiles: Feature = ({ context, files }) => {
+  context.subscriptions.push(
     files,
     vscode.workspace.registerFileSystemProvider(SCHEME, files, { isCaseSensitive: true }),
     vscode.window.registerCustomEditorProvider(EDITOR, new Opening(), { supportsMultipleEditorsPerDocument: true }),

@@ -2,11 +2,11 @@
 import type { FromTimeline, ToTimeline } from '../trace/model/messages.ts';
 import { search } from '../trace/model/search.ts';
 import { describe, readTimeline, type Timeline } from '../trace/model/timeline.ts';
-import { eventAt, tracksOf, type Track } from '../trace/model/tracks.ts';
+import { byRow, eventAt, firstOf, rowNumbers, rowsOf, tracksOf, type Row } from '../trace/model/tracks.ts';
 import { around, clamped, panned, time, whole, zoomed, type Window } from '../trace/model/view.ts';
 import { h } from './timeline/dom.ts';
-import { layout, OVERVIEW, Painter, paintOverview, RULER, type Layout, type PlacedRow, type Scene } from './timeline/draw.ts';
-import { palette } from './timeline/palette.ts';
+import { layout, OVERVIEW, paintBrush, Painter, paintStrip, RULER, type Layout, type PlacedRow, type Scene } from './timeline/draw.ts';
+import { palette, type Palette } from './timeline/palette.ts';
 import { Panel } from './timeline/panel.ts';
 import './timeline/timeline.css';
 
@@ -16,15 +16,18 @@ const say = (message: FromTimeline): void => editor.postMessage(message);
 
 class App {
   readonly #t: Timeline;
-  readonly #tracks: readonly Track[];
+  readonly #rows: readonly Row[];
+  readonly #numbers: Uint16Array;
   readonly #layout: Layout;
   readonly #all: Window;
   readonly #outliers: readonly number[];
+  readonly #outlierRows: ReadonlyMap<Row, readonly number[]>;
   #window: Window;
   #selected: number | undefined;
   #hovered: number | undefined;
   #found = new Uint32Array();
-  #foundSet = new Set<number>();
+  #foundRows: ReadonlyMap<Row, readonly number[]> = new Map();
+  #strip: { readonly key: string; readonly canvas: HTMLCanvasElement } | undefined;
   #scroll = 0;
   #pending = false;
 
@@ -38,11 +41,14 @@ class App {
 
   constructor(name: string, t: Timeline) {
     this.#t = t;
-    this.#tracks = tracksOf(t);
-    this.#layout = layout(this.#tracks);
+    const tracks = tracksOf(t);
+    this.#rows = rowsOf(tracks);
+    this.#numbers = rowNumbers(t, this.#rows);
+    this.#layout = layout(tracks);
     this.#all = whole(t.begin, t.duration);
     this.#window = this.#all;
     this.#outliers = t.header.outliers.map((o) => o.event);
+    this.#outlierRows = byRow(this.#outliers, this.#rows, this.#numbers);
     this.#query = h('input', { type: 'search', placeholder: 'Search operators, kernels, lines, shapes', 'aria-label': 'Search', spellcheck: 'false' });
     this.#panel = new Panel(t, { select: (e) => this.select(e, true), say });
     document.body.replaceChildren(this.#page(name));
@@ -146,7 +152,7 @@ class App {
   }
 
   #scene(): Scene {
-    return { timeline: this.#t, layout: this.#layout, window: this.#window, selected: this.#selected, hovered: this.#hovered, found: this.#foundSet, outliers: new Set(this.#outliers), scroll: this.#scroll };
+    return { timeline: this.#t, layout: this.#layout, window: this.#window, selected: this.#selected, hovered: this.#hovered, found: this.#foundRows, outliers: this.#outlierRows, rowOf: (e) => this.#rows[this.#numbers[e] ?? 0], scroll: this.#scroll };
   }
 
   #draw(): void {
@@ -159,8 +165,23 @@ class App {
       const tracks = this.#canvas.getContext('2d');
       const overview = this.#overview.getContext('2d');
       if (tracks) new Painter(tracks, colours, this.#canvas.clientWidth, this.#canvas.clientHeight).paint(scene);
-      if (overview) paintOverview(overview, colours, this.#overview.clientWidth, scene, this.#all);
+      if (overview) this.#drawOverview(overview, colours, scene);
     });
+  }
+
+  /** The strip changes with size and theme only, the brush with each frame. */
+  #drawOverview(c: CanvasRenderingContext2D, colours: Palette, scene: Scene): void {
+    const { clientWidth: width, width: pixels, height } = this.#overview;
+    const key = `${pixels} ${height} ${document.body.className} ${colours.back}`;
+    if (this.#strip?.key !== key) {
+      const canvas = h('canvas', { width: pixels, height });
+      const strip = canvas.getContext('2d');
+      strip?.scale(pixels / Math.max(1, width), pixels / Math.max(1, width));
+      if (strip) paintStrip(strip, colours, width, scene, this.#all);
+      this.#strip = { key, canvas };
+    }
+    c.drawImage(this.#strip.canvas, 0, 0, width, (height * width) / Math.max(1, pixels));
+    paintBrush(c, colours, width, scene, this.#all);
   }
 
   #set(w: Window): void {
@@ -304,7 +325,8 @@ class App {
   }
 
   #rowOf(e: number): PlacedRow | undefined {
-    return this.#layout.rows.find(({ row }) => row.events.includes(e));
+    const row = this.#rows[this.#numbers[e] ?? 0];
+    return this.#layout.rows.find((placed) => placed.row === row);
   }
 
   /** The next event of the same row. */
@@ -312,7 +334,9 @@ class App {
     const from = this.#selected ?? this.#layout.rows[0]?.row.events[0];
     if (from === undefined) return;
     const events = this.#rowOf(from)?.row.events;
-    const next = this.#selected === undefined ? from : events?.[events.indexOf(from) + by];
+    let at = events ? firstOf(this.#t, events, this.#t.begin[from] ?? 0) : 0;
+    while (events && at < events.length && events[at] !== from) at += 1;
+    const next = this.#selected === undefined ? from : events?.[at + by];
     if (next !== undefined) this.select(next, true);
   }
 
@@ -324,14 +348,14 @@ class App {
 
   #search(): void {
     this.#found = Uint32Array.from(search(this.#t, this.#query.value));
-    this.#foundSet = new Set(this.#found);
+    this.#foundRows = byRow(this.#found, this.#rows, this.#numbers);
     this.#status.textContent = this.#query.value.trim() === '' ? '' : `${this.#found.length.toLocaleString('en')} found`;
     this.#draw();
   }
 
   #step(by: number): void {
     if (this.#found.length === 0) return;
-    const at = this.#selected === undefined ? -1 : this.#found.indexOf(this.#selected);
+    const at = this.#selected === undefined ? -1 : this.#found.indexOf(this.#selected); // within a typed array: a scan of memory
     const next = at < 0 ? (by > 0 ? 0 : this.#found.length - 1) : (at + by + this.#found.length) % this.#found.length;
     this.#status.textContent = `${(next + 1).toLocaleString('en')} of ${this.#found.length.toLocaleString('en')}`;
     this.select(this.#found[next], true);

@@ -130,7 +130,7 @@ describe('tracks', () => {
   it('find it behind many short ones that began later', () => {
     const many = readTimeline(file([{ kind: 0, begin: 0, duration: 1000 }, ...Array.from({ length: 200 }, (_, k) => ({ kind: 0, begin: 1 + k, duration: 0.1 }))]));
     const [first] = tracksOf(many);
-    expect(first && first.rows[0] && eventAt(many, first.rows[0], 900, 1)).toBe(0);
+    expect(first?.rows[0] && eventAt(many, first.rows[0], 900, 1)).toBe(0);
   });
 });
 

@@ -73,13 +73,39 @@ export function tracksOf(t: Timeline): readonly Track[] {
   return jit.length > 0 ? [...tracks, { label: 'JIT', rows: jit }] : tracks;
 }
 
+export const rowsOf = (tracks: readonly Track[]): readonly Row[] => tracks.flatMap((track) => track.rows);
+
+/** The row of each event, as its number among `rows`. */
+export function rowNumbers(t: Timeline, rows: readonly Row[]): Uint16Array {
+  const out = new Uint16Array(t.count);
+  for (const [k, row] of rows.entries()) for (const e of row.events) out[e] = k;
+  return out;
+}
+
+/** Events (by their begin) apart by row. */
+export function byRow(events: Iterable<number>, rows: readonly Row[], numbers: Uint16Array): ReadonlyMap<Row, readonly number[]> {
+  const out = new Map<Row, number[]>();
+  for (const e of events) {
+    const row = rows[numbers[e] ?? 0];
+    if (!row) continue;
+    const list = out.get(row);
+    if (list) list.push(e);
+    else out.set(row, [e]);
+  }
+  return out;
+}
+
 /** The first of a row's events (as its number in the row) that begins at or after `time`. */
 export function firstAt(t: Timeline, row: Row, time: number): number {
-  let low = 0;
-  let high = row.events.length;
+  return firstOf(t, row.events, time);
+}
+
+/** Likewise of any events by their begin, from `low` on. */
+export function firstOf(t: Timeline, events: ArrayLike<number>, time: number, low = 0): number {
+  let high = events.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((t.begin[row.events[middle] ?? 0] ?? 0) < time) low = middle + 1;
+    if ((t.begin[events[middle] ?? 0] ?? 0) < time) low = middle + 1;
     else high = middle;
   }
   return low;

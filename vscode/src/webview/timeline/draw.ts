@@ -1,6 +1,6 @@
 // The canvas: ruler, tracks, overview. Where several events fall into one pixel, the pixel shows how much of it each tier takes.
 import { describe, type Timeline } from '../../trace/model/timeline.ts';
-import { firstAt, firstReaching, shares, type Row, type Track } from '../../trace/model/tracks.ts';
+import { firstAt, firstOf, firstReaching, shares, type Row, type Track } from '../../trace/model/tracks.ts';
 import { mark, ticks, time, type Window } from '../../trace/model/view.ts';
 import type { Palette } from './palette.ts';
 
@@ -47,8 +47,9 @@ export interface Scene {
   readonly window: Window;
   readonly selected: number | undefined;
   readonly hovered: number | undefined;
-  readonly found: ReadonlySet<number>;
-  readonly outliers: ReadonlySet<number>;
+  readonly found: ReadonlyMap<Row, readonly number[]>;
+  readonly outliers: ReadonlyMap<Row, readonly number[]>;
+  rowOf(event: number): Row | undefined;
   /** From the top of the tracks. */
   readonly scroll: number;
 }
@@ -130,7 +131,7 @@ export class Painter {
     if (row.kind === 'moments') this.#moments(scene, placed, first, last);
     else if (last - first > this.#width * 2) this.#dense(scene, placed);
     else for (let k = first; k < last; k++) this.#event(scene, placed, row.events[k] ?? 0);
-    this.#highlights(scene, placed, first, last);
+    this.#highlights(scene, placed);
   }
 
   #fill(row: Row, timeline: Timeline, e: number): string {
@@ -212,7 +213,7 @@ export class Painter {
     }
   }
 
-  #highlights(scene: Scene, placed: PlacedRow, first: number, last: number): void {
+  #highlights(scene: Scene, placed: PlacedRow): void {
     const c = this.#context;
     const { row, y, height } = placed;
     const { timeline } = scene;
@@ -220,28 +221,28 @@ export class Painter {
       const x = this.#x(scene, timeline.begin[e] ?? 0);
       return [x, Math.max(2, this.#x(scene, (timeline.begin[e] ?? 0) + (timeline.duration[e] ?? 0)) - x)];
     };
-    let drawn = -10;
-    for (let k = first; k < last; k++) {
-      const e = row.events[k] ?? 0;
-      if (scene.outliers.has(e)) {
-        const [x] = box(e);
-        c.fillStyle = this.#palette.outlier;
-        c.beginPath();
-        c.moveTo(x - 4, y - 1);
-        c.lineTo(x + 4, y - 1);
-        c.lineTo(x, y + 6);
-        c.fill();
-      }
-      if (scene.found.size > 0 && scene.found.has(e)) {
-        const [x, width] = box(e);
-        if (x + width < drawn + 1) continue;
-        drawn = x + width;
-        c.fillStyle = this.#palette.found;
-        c.fillRect(x, y + height - 3, width, 3);
-      }
+    for (const e of scene.outliers.get(row) ?? []) {
+      const [x] = box(e);
+      c.fillStyle = this.#palette.outlier;
+      c.beginPath();
+      c.moveTo(x - 4, y - 1);
+      c.lineTo(x + 4, y - 1);
+      c.lineTo(x, y + 6);
+      c.fill();
+    }
+    // One mark a pixel: of many that were found in it the first.
+    const found = scene.found.get(row) ?? [];
+    const perPixel = (scene.window.to - scene.window.from) / this.#width;
+    c.fillStyle = this.#palette.found;
+    for (let k = firstOf(timeline, found, scene.window.from - row.longest); k < found.length;) {
+      const e = found[k] ?? 0;
+      const [x, width] = box(e);
+      if (x > this.#width) break;
+      c.fillRect(x, y + height - 3, width, 3);
+      k = firstOf(timeline, found, (timeline.begin[e] ?? 0) + perPixel, k + 1);
     }
     for (const e of [scene.hovered, scene.selected]) {
-      if (e === undefined || !holds(timeline, row, e)) continue;
+      if (e === undefined || scene.rowOf(e) !== row) continue;
       const [x, width] = box(e);
       c.strokeStyle = e === scene.selected ? this.#palette.focus : this.#palette.text;
       c.lineWidth = e === scene.selected ? 2 : 1;
@@ -251,13 +252,8 @@ export class Painter {
   }
 }
 
-function holds(t: Timeline, row: Row, e: number): boolean {
-  for (let k = firstAt(t, row, t.begin[e] ?? 0); k < row.events.length && (t.begin[row.events[k] ?? 0] ?? 0) === (t.begin[e] ?? 0); k++) if (row.events[k] === e) return true;
-  return false;
-}
-
-/** The whole log in a strip: how much of each moment the tiers take, and what the window shows of it. */
-export function paintOverview(c: CanvasRenderingContext2D, palette: Palette, width: number, scene: Scene, all: Window): void {
+/** The whole log in a strip: how much of each moment the tiers take. */
+export function paintStrip(c: CanvasRenderingContext2D, palette: Palette, width: number, scene: Scene, all: Window): void {
   c.fillStyle = palette.band;
   c.fillRect(0, 0, width, OVERVIEW);
   const rows = scene.layout.rows.filter((placed) => placed.row.kind === 'runs');
@@ -285,6 +281,10 @@ export function paintOverview(c: CanvasRenderingContext2D, palette: Palette, wid
       }
     }
   }
+}
+
+/** What the window shows of the strip. */
+export function paintBrush(c: CanvasRenderingContext2D, palette: Palette, width: number, scene: Scene, all: Window): void {
   const at = (t: number): number => ((t - all.from) / (all.to - all.from)) * width;
   const left = at(scene.window.from);
   const right = Math.max(at(scene.window.to), left + 3);
