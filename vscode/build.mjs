@@ -20,4 +20,6 @@ if (tests) {
   // One script and style a webview: src/webview/NAME.ts → dist/webview/NAME.js.
   const views = readdirSync('src/webview').filter((name) => /\.(ts|tsx|css)$/.test(name));
   await build({ ...common, entryPoints: views.map((name) => `src/webview/${name}`), outdir: 'dist/webview', platform: 'browser', format: 'iife' });
+  // JIT Monitor is the front end of ../web, with messages instead of HTTP.
+  await build({ ...common, entryPoints: { monitor: '../web/src/editor.ts' }, outdir: 'dist/webview', platform: 'browser', format: 'iife', jsx: 'automatic', jsxImportSource: 'preact', target: 'chrome130' });
 }

@@ -1,6 +1,7 @@
 // What a feature is given, and what it is: a function that puts what it registers into the extension's subscriptions.
 import type * as vscode from 'vscode';
 import type { Sessions } from './debug/sessions.ts';
+import type { BytecodeFiles } from './msbc/files.ts';
 import type { Msvm } from './msvm/msvm.ts';
 import type { RegisterRow } from './registers/model/rows.ts';
 
@@ -9,6 +10,8 @@ export interface Services {
   readonly output: vscode.LogOutputChannel;
   /** The program `msvm`, found and run. */
   readonly msvm: Msvm;
+  /** `.msbc` files as text. */
+  readonly files: BytecodeFiles;
   /** The debug sessions of type `msvm` that live. */
   readonly sessions: Sessions;
   readonly shown: Shown;
