@@ -13,6 +13,7 @@ test('the suite inside the extension host', async () => {
     const ended = new Promise<number>((resolve) => void server.page.exposeFunction('codeAutomationExit', resolve));
     await server.page.exposeFunction('codeAutomationLog', (_type: string, args: unknown[]) => {
       const line = format(...args);
+      if (line.includes('spdlog')) return; // an optional logger of the server, which isn't built
       lines.push(line);
       process.stdout.write(`${line}\n`);
     });
@@ -23,7 +24,8 @@ test('the suite inside the extension host', async () => {
     ]);
     await server.page.goto(`${server.url}?folder=${server.folder}&payload=${encodeURIComponent(payload)}`);
     const code = await Promise.race([ended, new Promise<string>((resolve) => setTimeout(resolve, 150_000, 'timeout'))]);
-    expect(code, `${lines.slice(-40).join('\n')}\n${server.log().slice(-3000)}`).toBe(0);
+    if (typeof code === 'string' || lines.length === 0) process.stdout.write(server.log().slice(-3000));
+    expect(code, 'exit code of the extension host').toBe(0);
   } finally {
     await server.stop();
   }

@@ -15,8 +15,9 @@ const changed: vscode.FileDecorationProvider = {
   },
 };
 
-export const registers: Feature = ({ context, sessions }) => {
-  const tree = new RegisterTree(sessions, (message) => {
+export const registers: Feature = ({ context, sessions, shown }) => {
+  const tree = new RegisterTree(sessions, (rows, message) => {
+    shown.registers = rows;
     view.message = message ?? '';
   });
   const view = vscode.window.createTreeView<Node>('msvm.registers', { treeDataProvider: tree, showCollapseAll: true });

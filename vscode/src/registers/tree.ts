@@ -17,15 +17,13 @@ const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
 export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<undefined>();
   readonly #sessions: Sessions;
-  readonly #said: (message: string | undefined) => void;
-  /** Registers of the last answer, for tests and for those who want the first page. */
-  rows: readonly RegisterRow[] = [];
+  readonly #drawn: (rows: readonly RegisterRow[], message: string | undefined) => void;
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor(sessions: Sessions, said: (message: string | undefined) => void) {
+  constructor(sessions: Sessions, drawn: (rows: readonly RegisterRow[], message: string | undefined) => void) {
     this.#sessions = sessions;
-    this.#said = said;
+    this.#drawn = drawn;
   }
 
   refresh(): void {
@@ -61,14 +59,13 @@ export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
 
   async #top(): Promise<Node[]> {
     const at = this.#sessions.waiting;
-    this.rows = [];
     if (at === undefined) {
-      this.#said(this.#sessions.current === undefined ? undefined : 'The program runs.');
+      this.#drawn([], this.#sessions.current === undefined ? undefined : 'The program runs.');
       return [];
     }
     const [registers, call, buffers] = await Promise.all([this.#registers(at, 0, PAGE), this.#ask('msvm/call', at), this.#ask('msvm/buffers', at)]);
-    this.rows = registers.nodes.flatMap((each) => (each.type === 'register' ? [each.row] : []));
-    this.#said(registers.total === 0 ? 'No bytecode runs in this thread. Step into a jitted function to see its registers.' : undefined);
+    const rows = registers.nodes.flatMap((each) => (each.type === 'register' ? [each.row] : []));
+    this.#drawn(rows, registers.total === 0 ? 'No bytecode runs in this thread. Step into a jitted function to see its registers.' : undefined);
     const next = readCall(call);
     const live = readBuffers(buffers).map(bufferField);
     return [

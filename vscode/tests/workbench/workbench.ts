@@ -86,6 +86,24 @@ export class Workbench {
     }
   }
 
+  lens = (text: string): Locator => this.page.locator('.codelens-decoration', { hasText: text }).first();
+  debugConsole = (text: string): Locator => this.page.locator('.repl .monaco-list-row', { hasText: text }).first();
+
+  /** Types into the debug console. */
+  async ask(expression: string): Promise<void> {
+    await this.command('Debug Console: Focus on Debug Console View');
+    await this.page.locator('.repl-input-wrapper .monaco-editor.focused').waitFor();
+    await this.page.keyboard.type(expression);
+    await this.page.keyboard.press('Escape'); // the completion, if it is there
+    await this.page.keyboard.press('Enter');
+  }
+
+  async toggleBreakpoint(line: number): Promise<void> {
+    await this.#quick('Control+G', `:${line}`, /./);
+    await this.page.keyboard.press('F9');
+    await this.page.locator('.codicon-debug-breakpoint, .codicon-debug-breakpoint-unverified').first().waitFor();
+  }
+
   registers(): Locator {
     return this.page.locator('.pane:has(.pane-header[aria-label^="MS Registers"]) .monaco-list-row');
   }
