@@ -5,7 +5,7 @@ import { file, real, services, until, workspace } from './driver.ts';
 import { msvm, open, write } from './editing.ts';
 
 const BROKEN = `module "up" version 1
-func @f(x: f32[N, h]) -> (f32[N, 2*h])
+func @f(x: f32[N, h]) -> (f32[N, K])
 b0:
   R0 "größe" = TENSOR_CREATE input 0
   R3 = SHAPE_PROPAGATE R0, 1
