@@ -10,8 +10,7 @@ export function activate(context: vscode.ExtensionContext): Services {
   const sessions = new Sessions();
   context.subscriptions.push(output, sessions);
   const msvm = findMsvm(output);
-  const files = new BytecodeFiles(msvm);
-  const services: Services = { context, output, msvm, files, sessions, shown: { mode: undefined, registers: [] } };
+  const services: Services = { context, output, msvm, files: new BytecodeFiles(msvm), sessions, shown: { mode: undefined, registers: [] } };
   for (const feature of features) feature(services);
   return services;
 }

@@ -11,29 +11,34 @@ bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
 bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
-/// Walks over a statement: strings count as one step, brackets are counted.
+/// Walks over a statement: strings and comments count as one step, brackets are counted.
 struct Walk {
   std::string_view text;
   size_t at = 0;
   int depth = 0;
+  char before = '\0';  // the last character that is no blank
 
   bool done() const { return at >= text.size(); }
-  /// The end of what begins here: a string, or one character.
+  /// A semicolon separates size arguments, `Op(R0; N)`; behind a comma or the opening bracket of a list it begins a comment.
+  bool at_comment() const { return text[at] == ';' && (depth <= 0 || before == ',' || before == '[' || before == '{'); }
+  /// The end of what begins here: a string, a comment, or one character.
   size_t after() const {
+    if (at_comment()) return std::min(text.find('\n', at), text.size());
     if (text[at] != '"') return at + 1;
     size_t k = at + 1;
     while (k < text.size() && text[k] != '"' && text[k] != '\n') k += text[k] == '\\' ? 2 : 1;
     return std::min(k + 1, text.size());
   }
   void step() {
-    if (opens(text[at])) ++depth;
-    if (closes(text[at])) --depth;
-    at = after();
+    const size_t next = after();
+    if (!at_comment()) {
+      if (opens(text[at])) ++depth;
+      if (closes(text[at])) --depth;
+      if (!is_blank(text[at]) && text[at] != '\n') before = text[at];
+    }
+    at = next;
   }
 };
-
-/// A semicolon separates size arguments, `Op(R0; N)`; behind a comma or the opening bracket of a list it begins a comment.
-bool begins_comment(char before, int depth) { return depth <= 0 || before == ',' || before == '[' || before == '{'; }
 
 /// Where operands begin: behind the mnemonic, which follows the first `=` outside brackets where there is one.
 size_t operands_at(std::string_view s) {
@@ -97,6 +102,10 @@ Span size_span(std::string_view s, int axis) {
   size_t item = w.at;
   for (int k = 0; !w.done(); w.step()) {
     const bool end = w.depth == inside && s[w.at] == ']';
+    if (w.at_comment()) {
+      item = w.after();  // a line ends behind the comma
+      continue;
+    }
     if (!end && !(w.depth == inside && s[w.at] == ',')) continue;
     if (k == axis) return size_in(s, item, w.at);
     if (end) return axis < 0 ? Span(std::pair(list, w.at + 1)) : std::nullopt;
@@ -144,19 +153,12 @@ std::optional<StatementTexts::Extent> StatementTexts::extent(int32_t instruction
   while (!w.done() && is_blank(text_[w.at])) ++w.at;
   const size_t begin = w.at;
   size_t end = begin;
-  char before = '\0';
   while (!w.done()) {
     const char c = text_[w.at];
-    if (c == ';' && begins_comment(before, w.depth)) {
-      if (w.depth <= 0) break;
-      w.at = std::min(text_.find('\n', w.at), text_.size());
-      continue;
-    }
-    if (c == '\n' && w.depth <= 0) break;
+    const bool comment = w.at_comment();
+    if (w.depth <= 0 && (comment || c == '\n')) break;
     w.step();
-    if (is_blank(c) || c == '\n') continue;
-    before = c;
-    end = w.at;
+    if (!comment && !is_blank(c) && c != '\n') end = w.at;
   }
   if (end == begin) return std::nullopt;
   return Extent{begin, end};

@@ -28,10 +28,10 @@ std::string statement(int32_t k) {
   const StatementTexts texts(kText, kLines);
   const auto p = texts.place(k);
   if (!p) return "none";
-  const std::vector<TextEdit> open = {{{p->line, p->column, p->line, p->column}, "<"}, {{p->end_line, p->end_column, p->end_line, p->end_column}, ">"}};
-  const std::string marked = with_edits(kText, open);
-  const size_t from = marked.find('<');
-  return marked.substr(from, marked.find('>', from) - from + 1);
+  const std::vector<TextEdit> marks = {{{p->line, p->column, p->line, p->column}, "\1"}, {{p->end_line, p->end_column, p->end_line, p->end_column}, "\2"}};
+  const std::string marked = with_edits(kText, marks);
+  const size_t from = marked.find('\1') + 1;
+  return marked.substr(from, marked.find('\2') - from);
 }
 
 /// The lines that the edits change.
@@ -53,10 +53,10 @@ std::string changed(const std::vector<StatementEdit>& changes) {
 }
 
 TEST(StatementTexts, FindStatements) {
-  EXPECT_EQ(statement(0), "<R0 \"a = [b\" = TENSOR_CREATE input 0, [\n    (batch, N), ; a comment, with ] and \"\n    (width, M)]>");
-  EXPECT_EQ(statement(2), "<R2 = TENSOR_ALLOC [(batch, N), (width, min(M, 2*(N + M)))], f32, CPU(0)>");
-  EXPECT_EQ(statement(3), "<OP_CALL Resize(R1; N, M) -> R2 {mode: \"R1; ]\"}>");
-  EXPECT_EQ(statement(6), "<RETURN (R2; N)>");
+  EXPECT_EQ(statement(0), "R0 \"a = [b\" = TENSOR_CREATE input 0, [\n    (batch, N), ; a comment, with ] and \"\n    (width, M)]");
+  EXPECT_EQ(statement(2), "R2 = TENSOR_ALLOC [(batch, N), (width, min(M, 2*(N + M)))], f32, CPU(0)");
+  EXPECT_EQ(statement(3), "OP_CALL Resize(R1; N, M) -> R2 {mode: \"R1; ]\"}");
+  EXPECT_EQ(statement(6), "RETURN (R2; N)");
   EXPECT_EQ(statement(7), "none");
   EXPECT_EQ(statement(-1), "none");
 }

@@ -1,9 +1,12 @@
 // What the extension host runs: every suite of this folder, by mocha.
 import Mocha from 'mocha';
+import { languageSuite } from './language.ts';
+import { monitorSuite } from './monitors.ts';
 import { moduleSuite } from './real.ts';
 import { lensSuite, scriptedSuite } from './scripted.ts';
+import { validationSuite } from './validation.ts';
 
-const suites = [lensSuite, scriptedSuite, moduleSuite];
+const suites = [lensSuite, scriptedSuite, moduleSuite, languageSuite, validationSuite, monitorSuite];
 
 export function run(): Promise<void> {
   const mocha = new Mocha({ ui: 'tdd', timeout: 60_000, color: false, ...(process.env.MSVM_GREP === undefined ? {} : { grep: process.env.MSVM_GREP }) });
