@@ -99,6 +99,10 @@ void Debugger::Impl::thread_ended(const std::shared_ptr<Thread>& t) {
 
 std::unique_ptr<RunWatch> Debugger::Impl::begin(const std::shared_ptr<ProgramMap>& program, RunView& view) {
   if (gone.load(std::memory_order_relaxed)) return nullptr;
+  if (const auto t = this_thread(false)) {
+    std::lock_guard lock(t->mutex);
+    if (t->runs.empty()) t->cancel = false;  // what was meant for a run that has ended
+  }
   if (held.load(std::memory_order_relaxed)) {
     const auto t = this_thread(true);
     std::unique_lock lock(mutex);
