@@ -141,6 +141,7 @@ void Debugger::detach() {
   }
   for (const auto& t : m.all_threads()) {
     std::lock_guard lock(t->mutex);
+    if (t->stop) t->command = Command::kGo;  // though somebody else attaches before it looks
     t->wake.notify_all();
   }
   std::unique_lock lock(m.gate);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <random>
 
 #include "msvm/base/file.h"
 #include "observe/debug/testing.h"
@@ -417,6 +418,33 @@ TEST_F(Debugging, TensorsBySliceAndAsFiles) {
   EXPECT_EQ(words.at(0).start, 4);
   EXPECT_EQ(debugger().completions(s.thread, "sha", 3).at(0).text, "shape(");
   EXPECT_TRUE(debugger().resume(s.thread).ok());
+}
+
+TEST_F(Debugging, AnythingCanBeAskedOfARunThatWaits) {
+  auto program = load(*engine, kProgram);
+  Client client;
+  debugger().set_source_breakpoints("model.py", at(12));
+  RunThread run(*engine, program, "f32[2, 3] iota");
+  const Stop s = client.next();
+  constexpr std::string_view kPieces[] = {"R0", "R1", "R2", "R9", "N", "H", "x", "(", ")", "[", "]", ",", ":", ".shape", "+", "-", "*", "/", "//", "%", "<", "==", " and ", " or ", "not ", "0", "1", "-1", "7", "2.5", "'a'", "shape(R0)", "max(", "sum(R1)", "[0]", "[0, 1]", "[::2]", "true", "9223372036854775807", "strides", "any_nan(", "len("};
+  std::mt19937 random(11);
+  int good = 0;
+  for (int k = 0; k < 20000; ++k) {
+    std::string text;
+    for (int n = static_cast<int>(random() % 9); n >= 0; --n) text += kPieces[random() % std::size(kPieces)];
+    auto v = debugger().evaluate(s.thread, text);
+    good += v.ok();
+    EXPECT_FALSE((v.ok() ? v->type : v.status().message()).empty()) << text;
+    (void)debugger().tensor(s.thread, text, text, static_cast<int64_t>(random() % 7));
+    (void)debugger().tensor(s.thread, "R0", text);
+    (void)debugger().completions(s.thread, text, static_cast<int32_t>(random() % 20) - 2);
+    EXPECT_FALSE(debugger().set_scalar(s.thread, static_cast<Reg>(random() % 5) - 1, text).ok());
+    (void)debugger().registers(s.thread, static_cast<int32_t>(random()), static_cast<int32_t>(random()));
+    (void)debugger().read_memory(s.thread, random(), static_cast<int64_t>(random()));
+  }
+  EXPECT_GT(good, 1000);
+  EXPECT_TRUE(debugger().resume(s.thread).ok());
+  EXPECT_TRUE(run.text().starts_with("f32[2, 3] [0, 2"));
 }
 
 TEST_F(Debugging, TwoThreadsWaitOnTheirOwn) {
