@@ -145,6 +145,40 @@ TEST_P(Watched, GivesWhatItSays) {
   EXPECT_TRUE(regions > 0 || GetParam().find("memory") == std::string::npos);
 }
 
+// Native code for other sizes only: the region is interpreted, and the hook is told.
+TEST(WatchedRegion, WithoutCodeForTheseSizes) {
+  auto engine = make_engine({.num_threads = 1, .jit = {.jit_level = 0}});
+  auto module = verified(kTwoGroups);
+  ASSERT_TRUE(module);
+  auto program = Program::create(module);
+  ASSERT_TRUE(program.ok());
+  serve_all_regions(**program);
+  Devices devices({.num_threads = 1});
+  PooledSession session(*program, devices, {});
+  auto hook = std::make_shared<Hook>();
+  session.session.set_debug_hook(hook);
+  const auto inputs = parse_values(*engine, "f32[2, 4, 8] iota");
+  ASSERT_TRUE(inputs);
+  auto served = session.session.run(0, *inputs);
+  ASSERT_TRUE(served.ok());
+  EXPECT_GT(hook->told.regions, 0);
+  const int steps = hook->told.steps;
+  RegionTable* table = (*program)->regions(0);
+  for (size_t r = 0; r < table->regions().size(); ++r) {
+    auto entry = std::make_shared<RegionEntry>();
+    entry->box.assign(table->regions()[r].symbols.size(), Extent::value(999));
+    table->publish(r, {entry});
+  }
+  hook->told = {};
+  auto refused = session.session.run(0, *inputs);
+  ASSERT_TRUE(refused.ok());
+  EXPECT_EQ(to_text(*refused), to_text(*served));
+  EXPECT_GT(hook->told.refused, 0);
+  EXPECT_EQ(hook->told.regions, 0);
+  EXPECT_GT(hook->told.steps, steps);
+  EXPECT_EQ(hook->told.steps, hook->told.done + 1);  // all but RETURN
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, Watched, ::testing::ValuesIn(program_files()), [](const auto& file) { return std::filesystem::path(file.param).stem().string(); });
 
 }  // namespace

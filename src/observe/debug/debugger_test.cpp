@@ -496,6 +496,19 @@ TEST_F(Debugging, ARunThatWaitsCanBeCancelled) {
   EXPECT_EQ(RunThread(*engine, program, "f32[1, 2] [1, 1]").text(), "f32[1, 2] [2, 2]");
 }
 
+TEST_F(Debugging, TimeThatARunWaitsIsntItsOwn) {
+  auto program = load(*engine, kLoop);
+  program->set_limits({.max_time = std::chrono::milliseconds(200)});
+  Client client;
+  debugger().set_source_breakpoints("loop.py", at(4, {.condition = "R1 == 3"}));
+  RunThread run(*engine, program, "10");
+  const Stop s = client.next();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(debugger().resume(s.thread).ok());
+  EXPECT_EQ(run.text(), "45");
+  for (const auto& tier : program->latency()) EXPECT_EQ(tier.count(), 0);
+}
+
 TEST_F(Debugging, DetachLetsAllGo) {
   auto program = load(*engine, kProgram);
   auto client = std::make_unique<Client>();
