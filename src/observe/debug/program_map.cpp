@@ -37,9 +37,13 @@ ProgramMap::FunctionMap map_of(const Function& f) {
 
 }  // namespace
 
-ProgramMap::ProgramMap(uint64_t n, std::string given, const std::shared_ptr<Executable>& program)
-    : number(n), name(std::move(given)), program_(program), offsets_(program->offsets()) {
-  for (const Function& f : program->functions()) functions_.push_back(map_of(f));
+void ProgramMap::make() const {
+  std::call_once(made_, [&] {
+    const auto program = executable();
+    if (!program) return;
+    offsets_ = program->offsets();
+    for (const Function& f : program->functions()) functions_.push_back(map_of(f));
+  });
 }
 
 // The loop's header, and all from which the edge back can be reached without passing it.
@@ -65,12 +69,13 @@ std::vector<uint8_t> ProgramMap::FunctionMap::loop_of(int32_t instruction) const
 }
 
 uint64_t ProgramMap::address(int32_t function, int32_t instruction) const {
-  if (function < 0 || static_cast<size_t>(function) >= offsets_.size()) return begin();
-  const auto& list = offsets_[static_cast<size_t>(function)];
+  if (function < 0 || static_cast<size_t>(function) >= offsets().size()) return begin();
+  const auto& list = offsets(function);
   return instruction < 0 || static_cast<size_t>(instruction) >= list.size() ? begin() : begin() | list[static_cast<size_t>(instruction)];
 }
 
 std::optional<Place> ProgramMap::at(uint32_t offset) const {
+  make();
   std::optional<Place> best;
   uint32_t found = 0;
   for (size_t f = 0; f < offsets_.size(); ++f)
@@ -84,13 +89,13 @@ std::optional<Place> ProgramMap::at(uint32_t offset) const {
 
 ProgramInfo ProgramMap::info() const {
   uint64_t last = 0;
-  for (const auto& f : offsets_)
+  for (const auto& f : offsets())
     for (uint32_t o : f) last = std::max<uint64_t>(last, o);
   return {number, name, begin(), (begin() | last) + 1, loaded()};
 }
 
 const ProgramMap::Origin& ProgramMap::origin(int32_t function, int32_t instruction) const {
-  const FunctionMap& f = functions_[static_cast<size_t>(function)];
+  const FunctionMap& f = functions()[static_cast<size_t>(function)];
   return f.origins[f.origin[static_cast<size_t>(instruction)]];
 }
 
@@ -131,7 +136,7 @@ Listing ProgramMap::listing() const {
 void ProgramMap::find_lines() const {
   std::call_once(lines_once_, [&] {
     const auto program = executable();
-    for (const FunctionMap& f : functions_) line_of_.emplace_back(f.step.size(), 0);
+    for (const FunctionMap& f : functions()) line_of_.emplace_back(f.step.size(), 0);
     if (!program) return;
     for (const BytecodeLine& l : bytecode_lines(*program)) {
       lines_.push_back({l.function, l.instruction});
@@ -142,7 +147,7 @@ void ProgramMap::find_lines() const {
 
 int32_t ProgramMap::line_of(int32_t function, int32_t instruction) const {
   find_lines();
-  return line_of_[static_cast<size_t>(function)][static_cast<size_t>(instruction)];
+  return static_cast<size_t>(function) < line_of_.size() ? line_of_[static_cast<size_t>(function)][static_cast<size_t>(instruction)] : 0;
 }
 
 std::optional<Place> ProgramMap::at_line(int32_t line) const {

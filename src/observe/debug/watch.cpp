@@ -55,7 +55,10 @@ bool Watch::steps_here(int32_t instruction) const {
 }
 
 Status Watch::before(int32_t instruction) {
-  if (off()) return {};
+  if (off()) {
+    mode_ = Command::kGo;  // a step isn't there for whoever attaches next
+    return {};
+  }
   if (epoch_ != debugger_.epoch.load(std::memory_order_acquire)) refresh();
   const bool first = std::exchange(first_, false);
   const bool marked = armed_ && armed_->at(view_.function(), instruction);
