@@ -38,9 +38,6 @@ class HostFrames {
   virtual int64_t debugger_id(uint64_t thread) = 0;
   /// The reverse; 0: not known.
   virtual uint64_t thread_of_debugger_id(int64_t id) = 0;
-  /// Has that debugger connect to a port of this machine, and prove itself with `token`; it doesn't wait for that. The folder of the library, whose files aren't
-  /// the program's. The error says how the debugger is installed.
-  virtual Result<std::string> start_debugger(uint16_t port, const std::string& token) = 0;
 };
 
 }  // namespace msvm::observe::dap

@@ -28,14 +28,6 @@ Json tensors_json(const Executable& program) {
 
 }  // namespace
 
-Result<Json> msvm_start_host_debugger(State& s, const Arguments& a) {
-  if (!s.options.host) return unsupported("the program's language has no debugger of its own");
-  MSVM_ASSIGN_OR_RETURN(const int64_t port, a.integer("port", 1, 65535));
-  MSVM_ASSIGN_OR_RETURN(const std::string token, a.text("token"));
-  MSVM_ASSIGN_OR_RETURN(const std::string library, s.options.host->start_debugger(static_cast<uint16_t>(port), token));
-  return Json{{"library", library}};
-}
-
 Result<Json> msvm_versions(State& s, const Arguments&) {
   std::string patch;
   for (const debug::ProgramInfo& p : s.debugger.programs())

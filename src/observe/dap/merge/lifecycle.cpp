@@ -140,7 +140,7 @@ void python_connected(State& s, int fd) {
                 {"redirectOutput", false},
                 {"rules", Json::array({{{"path", s.library + "/**"}, {"include", false}}})}};  // nobody steps into what compiles a function
     greet(
-        s, Side::kPython, std::move(attach), [&s](const Json& body) { tell_capabilities(s, body); }, [&s](const Json& answer) { answer_start(s, succeeded(answer) ? Status() : invalid_argument(message_of(answer))); });
+        s, Side::kPython, std::move(attach), [&s](const Json& can) { tell_capabilities(s, can); }, [&s](const Json& attached) { answer_start(s, succeeded(attached) ? Status() : invalid_argument(message_of(attached))); });
   });
 }
 
