@@ -73,5 +73,8 @@ void add_compile(CLI::App& app, int& exit_code);
 void add_cache(CLI::App& app, int& exit_code);
 void add_cap(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
+void add_dap(CLI::App& app, int& exit_code);
+void add_debug(CLI::App& app, int& exit_code);
 
 }  // namespace msvm::cli

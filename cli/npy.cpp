@@ -7,6 +7,7 @@
 
 #include "common.h"
 #include "msvm/base/checked.h"
+#include "msvm/shape/npy.h"
 #include "zip_file.h"
 
 namespace msvm::cli {
@@ -24,14 +25,6 @@ std::optional<DType> dtype_from_descr(std::string_view d) {
     if (kind == d[1] && t.bits == bytes * 8 && t.dtype != DType::kBF16) return t.dtype;
   }
   return std::nullopt;
-}
-
-std::string descr(DType t) {
-  const DTypeInfo& i = dtype_info(t);
-  if (t == DType::kBool) return "|b1";
-  if (t == DType::kBF16) return "<u2";
-  char kind = i.kind == DTypeKind::kFloat ? 'f' : i.kind == DTypeKind::kSigned ? 'i' : 'u';
-  return fmt::format("{}{}{}", i.bits == 8 ? '|' : '<', kind, i.bits / 8);
 }
 
 /// The text after `'key':` up to `end`.
@@ -80,15 +73,7 @@ Result<TensorValue> parse(const std::string& bytes, const std::string& name, Eng
 }
 
 std::string serialize(const TensorMeta& t) {
-  std::string shape;
-  for (int64_t d : t.dims()) shape += fmt::format("{}, ", d);
-  if (t.rank > 1) shape.resize(shape.size() - 2);
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr(t.dtype), shape);
-  header.append(63 - (header.size() + 10) % 64, ' ');
-  header += '\n';
-  std::string out(kMagic);
-  out += {1, 0, static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
-  out += header;
+  std::string out = npy_header(t.dtype, t.dims());
   if (t.elements()) out.append(reinterpret_cast<const char*>(t.data), static_cast<size_t>(t.elements() * dtype_bytes(t.dtype)));
   return out;
 }

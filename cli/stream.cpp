@@ -34,6 +34,8 @@ class Progress {
   Clock::time_point last_{};
 };
 
+}  // namespace
+
 Result<std::map<std::string, TensorValue>> load_files(const std::vector<std::string>& specs, Engine& engine) {
   std::map<std::string, TensorValue> files;
   for (const std::string& s : specs) {
@@ -48,8 +50,6 @@ Result<std::map<std::string, TensorValue>> load_files(const std::vector<std::str
   }
   return files;
 }
-
-}  // namespace
 
 void add_stream_options(CLI::App& c, StreamOptions& o) {
   c.add_option("program", o.program, ".msbc, .msasm or .onnx")->required();
@@ -71,7 +71,7 @@ void add_stream_options(CLI::App& c, StreamOptions& o) {
   c.add_flag("--wait-for-code", o.wait_for_code, "after each run, wait until the code it asked for is there: the same picture each time")->group("Native code");
 }
 
-Result<Loaded> load_program(const StreamOptions& o) {
+Result<Loaded> load_program(const StreamOptions& o, Diagnostics* findings) {
   Loaded l;
   EngineOptions options{.num_threads = o.threads, .capability_patch = o.patch};
   MSVM_RETURN_IF_ERROR(o.jit.apply(options));
@@ -82,7 +82,7 @@ Result<Loaded> load_program(const StreamOptions& o) {
   MSVM_RETURN_IF_ERROR(o.jit.load_bundles(*l.engine));
   const auto t0 = Clock::now();
   MSVM_ASSIGN_OR_RETURN(Module module, load_module(o.program));
-  MSVM_ASSIGN_OR_RETURN(auto verified, verify_and_optimize(std::move(module), o.level.options(o.program)));
+  MSVM_ASSIGN_OR_RETURN(auto verified, verify_and_optimize(std::move(module), o.level.options(o.program), findings));
   MSVM_ASSIGN_OR_RETURN(l.program, l.engine->load(std::move(verified)));
   observe::watch(l.program, l.program->name());
   l.load_ns = std::chrono::duration<double, std::nano>(Clock::now() - t0).count();

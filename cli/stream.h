@@ -42,7 +42,10 @@ struct Loaded {
   double load_ns = 0;
   const Function& f() const { return program->function(); }
 };
-Result<Loaded> load_program(const StreamOptions& o);
+/// `findings`: where it is not null, what can't be verified.
+Result<Loaded> load_program(const StreamOptions& o, Diagnostics* findings = nullptr);
+/// Files of `inputs`: NAME=FILE.npy, FILE.npz; by the inputs' names.
+Result<std::map<std::string, TensorValue>> load_files(const std::vector<std::string>& specs, Engine& engine);
 
 /// The shapes of each step of `stream` (a file, or the steps themselves), with those of `shapes` where it names none. One step, of
 /// `shapes`, if `stream` is empty.

@@ -17,7 +17,7 @@ ROOM = re.compile(r"msvm_room\((\w+)\s+DIR\s+(\S+)(?:\s+USES\s+([\w ]+?))?(?:\s+
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 # Libraries that only some rooms may touch: what a header's name starts with -> rooms.
 LIBRARIES = {
-    "nlohmann/": {"device", "base", "jit", "snapshot", "trace", "monitor"},
+    "nlohmann/": {"device", "base", "jit", "snapshot", "trace", "monitor", "dap"},
     "protozero/": {"onnx"},
     "sodium": {"disk"},
     "llvm/": {"compiler"},

@@ -22,6 +22,7 @@ for target in "${targets[@]}"; do
   options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="$findings/$target-")
   [ "$name" != assembler ] || options+=(-dict=fuzz/msasm.dict)
   [ "$name" != http ] || options+=(-dict=fuzz/http.dict)
+  [ "$name" != dap ] || options+=(-dict=fuzz/dap.dict)
   folders=("build/fuzz/corpus/$name")
   mkdir -p "${folders[0]}"
   [ ! -d "fuzz/corpus/$name" ] || folders+=("fuzz/corpus/$name")

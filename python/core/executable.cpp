@@ -4,12 +4,14 @@
 #include <thread>
 
 #include "builder.h"
+#include "debug.h"
 #include "gil.h"
 #include "importers/onnx/import.h"
 #include "msvm/bytecode/file.h"
 #include "msvm/bytecode/text.h"
 #include "msvm/bytecode/text_file.h"
 #include "msvm/engine/optimizer.h"
+#include "observe/debug/debugger.h"
 #include "observe/snapshot/source.h"
 #include "reports.h"
 #include "run.h"
@@ -26,9 +28,14 @@ Result<Module> read_to_show(const std::string& path) { return path.ends_with(".m
 
 PyExecutable* load_file(const nb::bytes& path, Result<Module> (*read)(const std::string&), const nb::dict& options) {
   auto file = std::make_shared<ProgramFile>(path_of(path), read);
-  PyExecutable* e = load([&] { return file->read(); }, parse_options(options));
-  e->file = std::move(file);
-  return e;
+  try {
+    PyExecutable* e = load([&] { return file->read(); }, parse_options(options));
+    e->file = std::move(file);
+    return e;
+  } catch (nb::python_error&) {
+    tell_verification_failed(path_of(path));
+    throw;
+  }
 }
 
 }  // namespace
@@ -144,20 +151,26 @@ PyExecutable* load(const std::function<Result<Module>()>& read, const LoadOption
   auto engine = engine_for(options.engine());
   const JitOptions jit = options.jit(engine->jit_options().jit_level);
   std::optional<Result<std::shared_ptr<Executable>>> loaded;
+  Diagnostics findings;
   {
     FreeGil free;
     auto module = read();
     if (module.ok()) {
       if (!options.name.empty()) module->name = options.name;
-      auto verified = verify_and_optimize(std::move(*module), options.optimizer());
+      auto verified = verify_and_optimize(std::move(*module), options.optimizer(), &findings);
       if (verified.ok()) loaded.emplace(engine->load(std::move(*verified), jit));
       else loaded.emplace(verified.status());
     } else {
       loaded.emplace(module.status());
     }
   }
+  keep_findings(std::move(findings));
   auto program = unwrap(std::move(*loaded));
   observe::watch(program, program->name());
+  {
+    FreeGil free;  // a debugger that hears of it may ask for Python's frames meanwhile
+    observe::debug::Debugger::process().add(program, program->name());
+  }
   auto* e = new PyExecutable(engine, std::move(program), options);
   return e;
 }

@@ -1,6 +1,7 @@
 // The compiled part of the package: thin bindings.
 #include "builder.h"
 #include "custom.h"
+#include "debug.h"
 #include "dispatcher.h"
 #include "engines.h"
 #include "entry.h"
@@ -22,6 +23,7 @@ NB_MODULE(_core, m) {
   bind_executable(m);
   bind_engines(m);
   bind_monitor(m);
+  bind_debug(m);
   bind_builder(m);
   bind_mutable(m);
   bind_tensor(m);

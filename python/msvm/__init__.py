@@ -121,6 +121,10 @@ if _alerts_file := os.environ.get("MSVM_ALERTS"):
     from ._vm.alerts.files import load_at_start
 
     load_at_start(_alerts_file)
+if os.environ.get("MSVM_DEBUG"):
+    from ._vm.debug import start_from_environment as _start_debugger
+
+    _start_debugger()
 if os.environ.get("MSVM_MONITOR"):
     from ._vm.monitor import start_from_environment
 

@@ -90,7 +90,10 @@ class JitFunction(Dispatcher[P, R]):
             except VerificationError as e:
                 found = places_of(str(e))
                 if not found.keys() - refuted.keys():
-                    raise make("", str(e)) if "[[python" in str(e) else e from None
+                    if "[[python" in str(e):
+                        raise make("", str(e)) from None
+                    _core.tell_verification_failed(self.__qualname__)
+                    raise e from None
                 refuted = {**refuted, **found}
 
     def _make(self, signature: Any, burn: bool, refuted: Any) -> Any:

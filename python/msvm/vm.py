@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from . import _context, _core, _registry
 from ._errors import FileError, InputError
 from ._vm.code import Disassembly, disassembly
+from ._vm.debug import DebugServer
+from ._vm.debug import start as _start_debugger
 from ._vm.jit import JitTable, SlowPaths, hit_rate, jit_table
 from ._vm.monitor import Monitor
 from ._vm.monitor import start as _start_monitor
@@ -50,7 +52,9 @@ __all__ = [
     "scd_analysis",
     "set_log_level",
     "slow_path",
+    "start_debugger",
     "start_monitor",
+    "stop_debugger",
     "wait_compiled",
     "warmup",
 ]
@@ -228,6 +232,21 @@ def start_monitor(
     if open_browser:
         started.open()
     return started
+
+
+def start_debugger(address: str = "127.0.0.1:0") -> DebugServer:
+    """Let a debugger attach to this process (docs/debugging.md), in place of a server that runs. Port 0: any that is free.
+
+    Only this machine, and there only who knows the server's token, reaches it: ``msvm dap`` and VS Code find both by the process's number.
+    Without a debugger runs are as fast as ever. Raises ``InputError`` for an address that others reach, ``FileError`` for one that can't be
+    had.
+    """
+    return _start_debugger(address)
+
+
+def stop_debugger() -> None:
+    """End the debug server, if one runs. A debugger that is attached is let go, and the program goes on."""
+    _core.stop_debugger()
 
 
 def set_log_level(level: str) -> None:

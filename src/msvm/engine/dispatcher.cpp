@@ -278,7 +278,20 @@ CallReport SessionDispatcher::last_report(const CallState& state) const {
   const SchedSite* site = s.by_host ? s.host.get() : s.site.get();
   if (!site) return {};
   const CallCost cost = scheduler.last_cost(*site);
-  return {scheduler.last_name(*site), cost.operations, cost.bytes};
+  const std::string_view name = scheduler.last_name(*site);
+  return {name.data(), cost.operations, cost.bytes, s.by_host || name.ends_with("(fallback)")};
+}
+
+std::vector<Candidate> SessionDispatcher::candidates(CallState& state, const CallFrame& frame) {
+  auto& s = static_cast<Site&>(state);
+  if (s.in_use()) s.stream->device().queue->wait();
+  CallMemory none(nullptr, scratch_);
+  std::vector<Candidate> own = s.site ? s.scheduler->candidates(*s.site, to_call(frame), none) : std::vector<Candidate>();
+  const bool serves = std::any_of(own.begin(), own.end(), [](const Candidate& c) { return c.chosen; });
+  if (serves || !s.host) return own;
+  std::vector<Candidate> host = devices_.scheduler.candidates(*s.host, to_call(frame), none);
+  own.insert(own.begin(), host.begin(), host.end());
+  return own;
 }
 
 std::vector<SiteChoice> SessionDispatcher::choices(const CallState& state) const {

@@ -29,6 +29,8 @@ class SessionDispatcher final : public Dispatcher {
   CallTotals& totals() { return totals_; }
   /// What the call chose on the device where it ran last.
   std::vector<SiteChoice> choices(const CallState& state) const;
+  /// The kernels that the next call could take, cheapest first, as dispatch() would find them; nothing is allocated.
+  std::vector<Candidate> candidates(CallState& state, const CallFrame& frame);
 
  private:
   class Site;

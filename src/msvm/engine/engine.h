@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -19,6 +20,7 @@
 #include "msvm/jit/asm/disassembly.h"
 #include "msvm/jit/native/jit_options.h"
 #include "msvm/jit/native/jit_view.h"
+#include "msvm/vm/debug_hook.h"
 #include "msvm/vm/session.h"
 
 namespace msvm {
@@ -94,6 +96,8 @@ class Executable {
   const std::string& name() const;
   /// Disassembled, without the bytes of constants.
   std::string bytecode() const;
+  /// Byte offsets of the instructions in the module's code section, by function and instruction: those of its file, or what writing it would give.
+  std::vector<std::vector<uint32_t>> offsets() const;
   /// By position. Inputs may be any strides (copied if the program wants dense ones).
   Result<std::vector<Value>> run(std::span<const Value> inputs, int32_t function = 0);
   /// The same into a vector that is used again and again: no malloc once the program is in its steady state. `control` stops this run
@@ -103,6 +107,12 @@ class Executable {
   void cancel();
   void set_limits(Limits limits);      // of each session, from its next run on
   void set_profiling(bool on);
+  /// Sees the runs that begin from now on; null: no debugger. Its runs are in no latency, and the JIT draws no conclusion from how long they took.
+  void set_debug_hook(std::shared_ptr<DebugHook> hook);
+  /// Which kernels the OP_CALL before which `waiting`, a run of this program, waits could take, cheapest first; empty elsewhere.
+  Result<std::vector<KernelVerdict>> candidates(const RunView& waiting) const;
+  /// Called on the JIT's thread whenever a region's code has changed; null: nobody is told. A call of the one before may still be under way.
+  void set_patch_listener(std::function<void(const PatchNotice&)> listener);
   /// Merged over sessions, without the runs that have not ended; by instruction of the function.
   std::vector<InstrProfile> profile(int32_t function = 0) const;
   /// Each call that has run, in the order of the program: the kernel for each shape, and the others with their costs or why not.

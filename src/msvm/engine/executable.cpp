@@ -1,7 +1,10 @@
 // A program and its pool of sessions.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "msvm/base/ticks.h"
+#include "msvm/bytecode/file.h"
 #include "msvm/bytecode/text.h"
 #include "msvm/engine/executable.h"
 #include "msvm/kernels/copy.h"
@@ -48,6 +51,7 @@ PooledSession* Executable::Impl::take() {
   idle.pop_back();
   s->session.set_limits(limits);
   s->session.set_profiling(profiling);
+  if (s->hook != hook) [[unlikely]] s->session.set_debug_hook(s->hook = hook);
   return s;
 }
 
@@ -99,10 +103,14 @@ Status Executable::run(std::span<const Value> inputs, std::vector<Value>& result
   if (s->observer) s->observer->run_begins();
   const int64_t first = ticks();
   Status status = s->session.run(function, dense.empty() ? inputs : dense, results, control);
-  if (status.ok()) [[likely]] s->latency[s->observer ? static_cast<size_t>(s->observer->slowest_tier()) : 0].record(ticks() - first);
-  else impl_->notes.add(Note::Kind::kFailedRun, status.message());
+  const bool waited = s->session.watched();  // for a debugger, maybe
+  if (status.ok()) [[likely]] {
+    if (!waited) [[likely]] s->latency[s->observer ? static_cast<size_t>(s->observer->slowest_tier()) : 0].record(ticks() - first);
+  } else {
+    impl_->notes.add(Note::Kind::kFailedRun, status.message());
+  }
   impl_->give(s, function);
-  if (watched) native->function_ran(function, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+  if (watched) native->function_ran(function, waited ? 0 : std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
   return status;
 }
 
@@ -119,6 +127,13 @@ void Executable::cancel() {
 void Executable::set_profiling(bool on) {
   std::lock_guard lock(impl_->mutex);
   impl_->profiling = on;
+}
+void Executable::set_debug_hook(std::shared_ptr<DebugHook> hook) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->hook = std::move(hook);
+}
+void Executable::set_patch_listener(std::function<void(const PatchNotice&)> listener) {
+  if (impl_->native) impl_->native->set_patch_listener(std::move(listener));
 }
 void Executable::set_limits(Limits limits) {
   std::lock_guard lock(impl_->mutex);
@@ -173,6 +188,23 @@ WorkDone Executable::work() const {
 
 std::vector<Note> Executable::notes() const { return impl_->notes.all(); }
 std::string Executable::bytecode() const { return disassemble(impl_->program->module(), {.max_inline_bytes = 0}); }
+std::vector<std::vector<uint32_t>> Executable::offsets() const {
+  auto read = [](const Module& m) {
+    std::vector<std::vector<uint32_t>> out;
+    for (const Function& f : m.functions) {
+      auto& list = out.emplace_back();
+      for (const Block& b : f.blocks)
+        for (const Instr& i : b.instrs) list.push_back(i.offset);
+    }
+    return out;
+  };
+  auto out = read(impl_->program->module());
+  // The first instruction of a module may be at 0, no other one.
+  if (std::any_of(out.begin(), out.end(), [](const auto& f) { return !f.empty() && f.back() != 0; })) return out;
+  Module copy = impl_->program->module();
+  assign_offsets(copy);
+  return read(copy);
+}
 Engine& Executable::engine() const { return *impl_->engine; }
 
 JitView Executable::jit_view() const { return impl_->native ? impl_->native->view() : JitView{}; }

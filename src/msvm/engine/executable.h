@@ -22,6 +22,7 @@ struct PooledSession {
   Counters counters;
   WorkDone work;
   std::vector<std::vector<InstrProfile>> profiles;
+  std::shared_ptr<DebugHook> hook;  // of the session
   Session session;
 };
 
@@ -36,6 +37,7 @@ struct Executable::Impl {
   std::vector<PooledSession*> idle;
   Limits limits;
   bool profiling = false, thorough = false, planning = true;
+  std::shared_ptr<DebugHook> hook;
   Notes notes;
 
   PooledSession* take();

@@ -13,12 +13,13 @@ std::vector<std::string> text_of(const std::vector<std::optional<TensorMeta>>& i
   return out;
 }
 
+KernelVerdict verdict(const Candidate& k, bool chosen) {
+  return {std::string(k.kernel->name) + (k.fallback ? " (fallback)" : ""), chosen, k.cost_ns, k.rejected ? k.rejected : "", k.through_copy};
+}
+
 CallExplanation::Choice explain_choice(const SiteChoice& c) {
   CallExplanation::Choice out{text_of(c.inputs), {}};
-  for (const Candidate& k : c.candidates) {
-    const bool chosen = k.kernel == c.kernel;
-    out.kernels.push_back({std::string(k.kernel->name) + (k.fallback ? " (fallback)" : ""), chosen, k.cost_ns, k.rejected ? k.rejected : "", k.through_copy});
-  }
+  for (const Candidate& k : c.candidates) out.kernels.push_back(verdict(k, k.kernel == c.kernel));
   return out;
 }
 
@@ -44,6 +45,15 @@ std::vector<CallExplanation> Executable::explain(int32_t function) const {
     });
   for (auto& [at, e] : calls)
     if (!e.choices.empty()) out.push_back(std::move(e));
+  return out;
+}
+
+Result<std::vector<KernelVerdict>> Executable::candidates(const RunView& waiting) const {
+  std::vector<KernelVerdict> out;
+  MSVM_ASSIGN_OR_RETURN(auto call, waiting.call());
+  if (!call) return out;
+  const CallFrame frame{call->instr, call->inputs, call->args, call->outputs, call->new_outputs, call->const_inputs, nullptr};
+  for (const Candidate& k : static_cast<SessionDispatcher&>(waiting.dispatcher()).candidates(*call->state, frame)) out.push_back(verdict(k, k.chosen));
   return out;
 }
 

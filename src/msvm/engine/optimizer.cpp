@@ -75,9 +75,12 @@ class KernelEvaluator final : public Evaluator {
 
 }  // namespace
 
-Result<std::shared_ptr<const VerifiedModule>> verify_and_optimize(Module module, const OptOptions& options) {
+Result<std::shared_ptr<const VerifiedModule>> verify_and_optimize(Module module, const OptOptions& options, Diagnostics* findings) {
   VerifyResult given = verify(std::move(module));
-  if (!given.module) return to_status(given.errors);
+  if (!given.module) {
+    if (findings) *findings = given.errors;
+    return to_status(given.errors);
+  }
   if (options.level == 0) return std::move(given.module);
   KernelEvaluator evaluator;
   MSVM_ASSIGN_OR_RETURN(Module better, optimize(*given.module, options, &evaluator));

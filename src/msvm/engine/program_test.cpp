@@ -1,74 +1,13 @@
 // tests/vm/*.msasm: programs with what each run gives, or how it fails.
-//   ; run @name(x = f32[2] [1, 2], 3) -> f32[2] [2, 3], 5
-//   ; run @name(f32[0] []) fails: part of the message
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "msvm/engine/executable.h"
 #include "msvm/engine/native_testing.h"
 #include "msvm/engine/optimizer.h"
-#include "msvm/engine/program_testing.h"
+#include "msvm/engine/program_files_testing.h"
 
 namespace msvm::testing {
 namespace {
-
-struct Case {
-  int line;
-  std::string function, inputs, results, failure;
-};
-
-std::string trimmed(std::string s) {
-  while (!s.empty() && s.back() == ' ') s.pop_back();
-  while (!s.empty() && s.front() == ' ') s.erase(s.begin());
-  return s;
-}
-
-std::vector<Case> runs_of(const std::string& text) {
-  std::vector<Case> out;
-  std::istringstream lines(text);
-  std::string line;
-  for (int n = 1; std::getline(lines, line); ++n) {
-    constexpr std::string_view kRun = "; run @", kFails = " fails:", kGives = " ->";
-    if (!line.starts_with(kRun)) continue;
-    const size_t open = line.find('(');
-    const bool fails = line.find(kFails) != std::string::npos;
-    const std::string_view mark = fails ? kFails : kGives;
-    const size_t at = line.find(mark);
-    if (open == std::string::npos || at == std::string::npos) {
-      ADD_FAILURE() << "line " << n << " is not a run: " << line;
-      continue;
-    }
-    const size_t close = line.rfind(')', at);
-    Case r{n, line.substr(kRun.size(), open - kRun.size()), line.substr(open + 1, close - open - 1), {}, {}};
-    (fails ? r.failure : r.results) = trimmed(line.substr(at + mark.size()));
-    out.push_back(std::move(r));
-  }
-  return out;
-}
-
-std::vector<std::string> program_files() {
-  std::vector<std::string> out;
-  for (const auto& e : std::filesystem::directory_iterator(std::string(MSVM_SOURCE_DIR) + "/tests/vm"))
-    if (e.path().extension() == ".msasm") out.push_back(e.path().string());
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream s;
-  s << in.rdbuf();
-  return s.str();
-}
-
-int32_t function_index(const Module& m, const std::string& name) {
-  for (size_t f = 0; f < m.functions.size(); ++f)
-    if (m.functions[f].name == name) return static_cast<int32_t>(f);
-  ADD_FAILURE() << "there is no function " << name;
-  return -1;
-}
 
 class Programs : public ::testing::TestWithParam<std::string> {};
 
@@ -96,7 +35,7 @@ TEST_P(Programs, GiveWhatTheySay) {
   PooledSession session(*program, devices, {}), native(*served, devices, {});
   for (const Case& r : runs) {
     SCOPED_TRACE("line " + std::to_string(r.line) + ": @" + r.function + "(" + r.inputs + ")");
-    const int32_t f = function_index(module->module(), r.function);
+    const int32_t f = function_index(module->module().functions, r.function);
     ASSERT_GE(f, 0);
     auto inputs = parse_values(*engine, r.inputs);
     ASSERT_TRUE(inputs) << "bad values";

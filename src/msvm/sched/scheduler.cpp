@@ -227,6 +227,37 @@ Status Scheduler::choose(SchedSite& site, const Call& c, KernelMemory& memory) {
   return {};
 }
 
+std::vector<Candidate> Scheduler::candidates(SchedSite& site, const Call& c, KernelMemory& memory) {
+  SchedSite::Impl& m = *site.impl_;
+  if (m.generation != shared_->generation.load(std::memory_order_acquire)) shared_->refresh(m);
+  Choice shapes;
+  if (m.options.infer && !infer_outputs(m, c, shapes).ok()) return {};
+  // Outputs that the call will allocate have their sizes here, and no memory.
+  std::vector<TensorMeta> made(c.outputs.size());
+  std::vector<TensorMeta*> outputs(c.outputs.begin(), c.outputs.end());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i] || !has_bit(c.new_outputs, i)) continue;
+    made[i] = *outputs[i];
+    made[i].data = nullptr;
+    made[i].layout = Layout::kRowMajor;
+    if (i < shapes.output_shapes.size() && !m.op->data_dependent) {
+      made[i].dtype = shapes.output_dtypes[i];
+      made[i].rank = static_cast<uint8_t>(shapes.output_shapes[i].size());
+      std::copy(shapes.output_shapes[i].begin(), shapes.output_shapes[i].end(), made[i].shape.begin());
+      if (!set_dense_strides(made[i])) return {};
+    }
+    outputs[i] = &made[i];
+  }
+  Call seen{c.inputs, c.args, outputs, c.new_outputs, c.const_inputs};
+  const Call given = seen;
+  if (needs_relabel(given)) relabel(m, given, seen);
+  std::unique_ptr<KernelSiteState> none;
+  const KernelCall call{*m.op, *m.attrs, seen.inputs, c.args, seen.outputs, c.const_inputs, workers_, memory, none, m.options.strict};
+  std::vector<Candidate> out;
+  if (const Candidate* best = judge_all(m, call, shared_->options.fallback, out)) out[static_cast<size_t>(best - out.data())].chosen = true;
+  return out;
+}
+
 Status Scheduler::run(SchedSite& site, const Call& c, KernelMemory& memory) {
   SchedSite::Impl& m = *site.impl_;
   const Choice& choice = *m.last;

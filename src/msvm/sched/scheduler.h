@@ -18,6 +18,7 @@ struct Candidate {
   const char* rejected = nullptr;  // null = admissible; else the condition that failed
   bool through_copy = false;       // strided inputs go through dense temporaries
   bool fallback = false;           // serves although it was rejected: nothing else does
+  bool chosen = false;             // of Scheduler::candidates()
 };
 
 /// What a call site chose for one combination of dtypes, sizes, strides and layouts.
@@ -99,6 +100,9 @@ class Scheduler {
     return s.ok() ? run(site, c, memory) : s;
   }
 
+  /// All candidates for a call that hasn't run, best first, `chosen` the one that choose() would take. Allocates nothing and remembers nothing; empty if the
+  /// sizes don't fit the operator, which the call itself will say. `memory` is never asked.
+  std::vector<Candidate> candidates(SchedSite& site, const Call& call, KernelMemory& memory);
   /// All candidates for the metadata of the site's last choice, best first, with costs or reasons.
   const std::vector<Candidate>& explain(const SchedSite& site) const;
   /// The same for each combination that the site remembers, in the order of their last use.

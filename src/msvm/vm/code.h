@@ -13,6 +13,7 @@ namespace msvm::vm {
 /// Scalars (i64, f64 by bits, bool) live in one array of 8-byte slots: registers first, then symbols, constants, temporaries.
 using Slot = int32_t;
 constexpr Slot kNoSlot = -1;
+constexpr int32_t kNeverBound = -2;  // Function::symbol_binder
 
 enum class Op : uint8_t {
   // scalars: a = op(b, c)
@@ -128,6 +129,9 @@ struct Function {
   std::vector<Slot> tensor_slot, list_slot;  // by register
   std::vector<Reg> tensor_reg;         // by tensor slot: type and name; kNoReg of a temporary
   size_t num_tensors = 0, num_lists = 0;
+
+  std::vector<Slot> symbol_slot;       // by SymbolId; kNoSlot: nothing asks for its value
+  std::vector<int32_t> symbol_binder;  // by SymbolId, of named ones: the instruction that binds it; -1: the inputs
 
   struct ScalarInput { int32_t input; Slot slot; };
   std::vector<ScalarInput> scalar_inputs;

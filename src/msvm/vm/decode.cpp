@@ -30,6 +30,9 @@ Result<Function> Decoder::run() {
   find_region_slots();
   for (Edge& e : out_.edges)
     if (e.block >= 0) e.target = block_code_[static_cast<size_t>(e.block)];
+  out_.symbol_binder.resize(symbol_slot_.size());
+  for (size_t s = 0; s < symbol_slot_.size(); ++s) out_.symbol_binder[s] = entry_bound_[s] ? -1 : binder_[s] < 0 ? kNeverBound : binder_[s];
+  out_.symbol_slot = std::move(symbol_slot_);
   return std::move(out_);
 }
 

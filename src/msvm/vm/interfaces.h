@@ -51,6 +51,7 @@ struct CallReport {
   const char* kernel = "";
   double work = 0;   // operations, as kernels/operations.h counts them
   double bytes = 0;  // of operands and results, each once
+  bool fallback = false;  // its own kernel is missing; this one served
 };
 
 /// Runs operators and copies. Used by one session, hence by one thread at a time. A device may do its work later, in the order in

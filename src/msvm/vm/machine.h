@@ -1,4 +1,4 @@
-// What instructions do to registers and memory. The loop in interpreter.cpp decides which. Private to the room.
+// What instructions do to registers and memory. The loop (loop.h) decides which. Private to the room.
 //   memory.cpp   allocation, RESIZE, views
 //   calls.cpp    OP_CALL, sizes of results
 //   lists.cpp    lists

@@ -181,6 +181,7 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(const RegionPlan::Step&)> bef
   for (size_t i = 0; i < info_.further.size(); ++i) state_.values[n + i] = v_[info_.further[i]];
   const RegionSnapshot& snapshot = *x_.regions->enter(static_cast<size_t>(region_), *x_.hazard);
   if (snapshot.entries.empty()) return Outcome::kInterpret;
+  has_code_ = true;
   plan_ = known_plan(snapshot);
   if (plan_ && plan_->entry) {
     if (!put_in_place().ok()) {  // the interpreter, which frees on its way, may do with less

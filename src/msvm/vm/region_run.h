@@ -19,6 +19,8 @@ class RegionRun : Machine {
   /// memory; nothing has been done that the interpreter doesn't do again. kFailed: `status` and `instr` say what and where.
   Outcome run(FunctionRef<void(const RegionPlan::Step&)> before_step, Status& status, int32_t& instr);
   const RegionEntry* entry() const { return plan_->entry; }
+  const RegionPlan* plan() const { return plan_; }
+  bool has_code() const { return has_code_; }     // for some sizes
   int64_t executed() const { return executed_; }  // instructions, as limits count them
 
  private:
@@ -37,6 +39,7 @@ class RegionRun : Machine {
   RegionState& state_;
   RegionPlan* plan_ = nullptr;
   int64_t executed_ = 0;
+  bool has_code_ = false;
 };
 
 }  // namespace msvm::vm

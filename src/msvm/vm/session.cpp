@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "msvm/vm/debug_run.h"
 #include "msvm/vm/inputs.h"
 #include "msvm/vm/interpreter.h"
 
@@ -40,6 +41,7 @@ struct Session::Impl {
     return tracer->begin_run(function, code.instrs.size());
   }
   Status run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results, RunControl* control);
+  Status run_watched(vm::RunContext& context, vm::Frame& frame, Status bound, std::vector<Value>& results);
 
   std::shared_ptr<const Program> program;
   Dispatcher& dispatcher;
@@ -50,7 +52,8 @@ struct Session::Impl {
   int64_t live_bytes = 0;
   uint64_t clock = 0;
   std::optional<vm::Tracer> tracer;  // once there was something to trace
-  bool profiling = false, planning = true, thorough = false;
+  bool profiling = false, planning = true, thorough = false, watched = false;
+  std::shared_ptr<DebugHook> hook;
   RegionHazard hazard;
   std::vector<RegionTable*> joined;
   RegionObserver* observer = nullptr;
@@ -152,14 +155,29 @@ Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::
   live_bytes = 0;
   Status s = vm::bind_inputs(program->module(), *f.function, inputs, f.scalars.data());
   if (s.ok()) s = choose_plan(f);
-  if (s.ok()) {
+  watched = false;
+  if (s.ok() || hook) {
     vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function, control, traced ? &*tracer : nullptr};
     RunControl::Scope current(control);
-    s = vm::interpret(context, f, results, profiling);
+    s = hook ? run_watched(context, f, std::move(s), results) : vm::interpret(context, f, results, profiling);
   }
   if (traced) tracer->end_run(s);
   counters.failed_runs += !s.ok();
   return s;
+}
+
+/// `bound`: whether inputs and memory were in order; if not, the debugger sees that, too.
+Status Session::Impl::run_watched(vm::RunContext& context, vm::Frame& frame, Status bound, std::vector<Value>& results) {
+  context.owner = program.get();
+  vm::DebugRun debug(context, frame, *hook);
+  watched = debug.watched();
+  if (!watched) return bound.ok() ? vm::interpret(context, frame, results, profiling) : bound;
+  context.debug = &debug;
+  context.profiling = profiling;
+  if (bound.ok()) bound = vm::interpret_watched(context, frame, results);
+  else debug.failing(-1, bound);
+  debug.ended(bound);
+  return bound;
 }
 
 Session::Session(std::shared_ptr<const Program> program, Dispatcher& dispatcher, Allocator& allocator, Limits limits)
@@ -188,6 +206,8 @@ void Session::set_profiling(bool on) { impl_->profiling = on; }
 void Session::set_planning(bool on) { impl_->planning = on; }
 void Session::set_thorough(bool on) { impl_->thorough = on; }
 void Session::set_observer(RegionObserver* observer) { impl_->observer = observer; }
+void Session::set_debug_hook(std::shared_ptr<DebugHook> hook) { impl_->hook = std::move(hook); }
+bool Session::watched() const { return impl_->watched; }
 void Session::set_limits(Limits limits) { impl_->limits = limits; }
 const std::vector<InstrProfile>& Session::profile(int32_t function) const { return impl_->frame(function).profile; }
 void Session::for_each_call(int32_t function, const std::function<void(int32_t, const CallState&)>& visit) const {

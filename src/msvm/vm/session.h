@@ -15,6 +15,8 @@
 
 namespace msvm {
 
+class DebugHook;  // debug_hook.h
+
 /// A tensor as it crosses the border: metadata and one reference to its storage.
 struct TensorValue {
   TensorMeta meta;
@@ -78,6 +80,8 @@ class Session {
   void set_thorough(bool on);          // between runs; on: plans that need less memory, made in more time
   void set_limits(Limits limits);      // between runs
   void set_observer(RegionObserver* observer);  // between runs; null: nobody looks
+  void set_debug_hook(std::shared_ptr<DebugHook> hook);  // between runs; null: no debugger
+  bool watched() const;                // whether a debugger watched the last run, which may have waited for it
   const std::vector<InstrProfile>& profile(int32_t function) const;
   /// Each call that has run, by instruction of the function. Between runs.
   void for_each_call(int32_t function, const std::function<void(int32_t instruction, const CallState& state)>& visit) const;

@@ -25,19 +25,6 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-/// When the process began, in ticks since the machine did: a number that is used again has another. Empty: there is no such process.
-std::string start_of(int pid) {
-  std::ifstream in(fmt::format("/proc/{}/stat", pid));
-  std::string text;
-  std::getline(in, text);
-  const size_t name_end = text.rfind(')');  // the name may hold anything
-  if (name_end == std::string::npos) return {};
-  size_t at = name_end + 1;
-  for (int field = 3; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
-  if (at == std::string::npos) return {};
-  return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
-}
-
 std::string name_of(int pid) { return fmt::format("{}.json", pid); }
 
 /// What isn't there, or isn't JSON, has no members.
@@ -56,6 +43,18 @@ std::string text_of(const Json& j, const char* key) {
 
 }  // namespace
 
+std::string process_start(int pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(in, text);
+  const size_t name_end = text.rfind(')');  // the name may hold anything
+  if (name_end == std::string::npos) return {};
+  size_t at = name_end + 1;
+  for (int field = 3; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+  if (at == std::string::npos) return {};
+  return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
+}
+
 Result<std::string> run_folder() {
   struct stat info {};
   if (const std::string run = variable("XDG_RUNTIME_DIR"); run.starts_with('/') && ::stat(run.c_str(), &info) == 0) return run + "/msvm";
@@ -66,7 +65,7 @@ Result<std::string> run_folder() {
 Status write_run_file(const RunningMonitor& m) {
   MSVM_ASSIGN_OR_RETURN(const std::string path, run_folder());
   MSVM_ASSIGN_OR_RETURN(const jit::Fd folder, jit::open_private_folder(path, true));
-  const Json j{{"pid", m.pid}, {"start", start_of(m.pid)}, {"url", m.url}, {"certificate", m.certificate}, {"command", m.command}};
+  const Json j{{"pid", m.pid}, {"start", process_start(m.pid)}, {"url", m.url}, {"certificate", m.certificate}, {"command", m.command}};
   const std::string text = j.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (jit::write_private(folder.get(), name_of(m.pid), std::as_bytes(std::span(text)), jit::Replace::kYes)) return {};
   return {StatusCode::kIo, fmt::format("{}/{}: can't be written", path, name_of(m.pid))};
@@ -92,7 +91,7 @@ std::vector<RunningMonitor> running_monitors() {
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc() || pid <= 0 || name != name_of(pid)) continue;
     const Json j = read(folder->get(), std::string(name));
-    if (text_of(j, "start").empty() || text_of(j, "start") != start_of(pid)) continue;
+    if (text_of(j, "start").empty() || text_of(j, "start") != process_start(pid)) continue;
     out.push_back({pid, text_of(j, "url"), text_of(j, "certificate"), text_of(j, "command")});
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });

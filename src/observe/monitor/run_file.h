@@ -17,6 +17,9 @@ struct RunningMonitor {
 /// $XDG_RUNTIME_DIR/msvm, else ~/.cache/msvm/run.
 Result<std::string> run_folder();
 
+/// When a process began, in ticks since the machine did: a number that is used again has another. Empty: there is no such process.
+std::string process_start(int pid);
+
 /// Writes the file of this process, with mode 0600, in a folder that is this user's alone. Several monitors of one process: the last.
 Status write_run_file(const RunningMonitor& monitor);
 /// Of this process, if it names `url`.

@@ -1,4 +1,4 @@
-// A program's listing, each line with what it is. Private to the room.
+// A program's listing, each line with what it is.
 #pragma once
 #include "msvm/engine/engine.h"
 

@@ -97,6 +97,15 @@ struct JitView {
   double specialised_hit_rate() const { return runs ? static_cast<double>(specialised) / static_cast<double>(runs) : 0; }
 };
 
+/// A region's code has changed while its program may be running.
+struct PatchNotice {
+  int32_t function = 0, region = 0;
+  int32_t begin = 0;        // the region's first instruction
+  std::string name;         // of the entry that is new; empty: entries went
+  std::string alias;        // "jit_1920x1080"; empty: none
+  int old_tier = 0, new_tier = 0;  // of the region's best entry; 0: none
+};
+
 /// For people.
 std::string to_text(const JitView& view);
 

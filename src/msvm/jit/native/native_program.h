@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "msvm/jit/bind.h"
 #include "msvm/jit/entry_code.h"
 #include "msvm/jit/lower.h"
+#include "msvm/jit/native/jit_view.h"
 #include "msvm/jit/native/native_jit.h"
 #include "msvm/jit/native/run_log.h"
 #include "msvm/jit/native/session_observer.h"
@@ -61,6 +63,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   /// What the adaptive mode has learnt so far, as JSON; empty in other modes.
   std::string shape_policy() const;
   const JitOptions& options() const { return options_; }
+  /// Called on the JIT thread, without a lock, after each change of a region's code. A call of the one before may still be under way.
+  void set_patch_listener(std::function<void(const PatchNotice&)> listener);
 
  private:
   class Observer;
@@ -82,6 +86,7 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
     std::vector<Entry> entries;
     std::unique_ptr<RegionTotals> totals = std::make_unique<RegionTotals>();
     double gain_share = 0;      // of its calls that are fused
+    int best_tier = 0;          // of its entries, as published last
   };
   struct FunctionJit {
     std::unique_ptr<FunctionView> view;
@@ -105,7 +110,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   void take_from_bundles(int32_t function);
   void compiled(int32_t function, int32_t region, const Box& box, int tier, const std::string& key, const CompileResult& result);
   void publish(FunctionJit& f, int32_t region, Entry entry, int tier);
-  void republish(FunctionJit& f, int32_t region);
+  void republish(FunctionJit& f, int32_t region, const Entry* fresh = nullptr);
+  void tell_patch(const FunctionJit& f, int32_t region, const Entry* fresh, int old_tier);
   void make_room(FunctionJit& f, int32_t region);
   void take_out(RegionJit& r, size_t entry);  // without a word; republish() has dispatch see it
   void evict(RegionJit& r, size_t entry);
@@ -148,6 +154,8 @@ class NativeProgram : public std::enable_shared_from_this<NativeProgram> {
   ShapePolicy loaded_policy_;
   const Owner owner_;
   const pid_t process_ = ::getpid();
+  std::mutex listener_mutex_;   // of the next one; never held while it is called
+  std::shared_ptr<const std::function<void(const PatchNotice&)>> patch_listener_;
   const std::chrono::steady_clock::time_point loaded_ = std::chrono::steady_clock::now();
   std::vector<FunctionState> states_;
   std::atomic<bool> notified_{false}, failed_{false}, hurry_{false};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "msvm/base/chaos.h"
 #include "msvm/base/ticks.h"
@@ -80,15 +81,48 @@ void NativeProgram::publish(FunctionJit& f, int32_t region, Entry e, int tier) {
   std::erase_if(r.entries, [&](const Entry& old) { return old.box == e.box; });
   event(JitEventKind::kPatched, fmt::format("{} (tier {}{})", e.entry->name, tier, e.shared ? ", shares code" : ""));
   const auto at = std::find_if(r.entries.begin(), r.entries.end(), [&](const Entry& other) { return narrower(e.box, other.box); });
+  const RegionEntry* fresh = e.entry.get();
   r.entries.insert(at, std::move(e));
   make_room(f, region);
-  republish(f, region);
+  const auto there = std::find_if(r.entries.begin(), r.entries.end(), [&](const Entry& other) { return other.entry.get() == fresh; });
+  republish(f, region, there == r.entries.end() ? nullptr : &*there);
 }
 
-void NativeProgram::republish(FunctionJit& f, int32_t region) {
+void NativeProgram::republish(FunctionJit& f, int32_t region, const Entry* fresh) {
+  RegionJit& r = f.regions[static_cast<size_t>(region)];
   std::vector<std::shared_ptr<const RegionEntry>> entries;
-  for (const Entry& e : f.regions[static_cast<size_t>(region)].entries) entries.push_back(e.entry);
+  const int old_tier = std::exchange(r.best_tier, 0);
+  for (const Entry& e : r.entries) {
+    entries.push_back(e.entry);
+    r.best_tier = std::max(r.best_tier, e.entry->tier);
+  }
   f.table->publish(static_cast<size_t>(region), std::move(entries));
+  tell_patch(f, region, fresh, old_tier);
+}
+
+// By a job of its own: here mutex_ is held, and a listener may want to look at the program.
+void NativeProgram::tell_patch(const FunctionJit& f, int32_t region, const Entry* fresh, int old_tier) {
+  {
+    std::lock_guard lock(listener_mutex_);
+    if (!patch_listener_) return;
+  }
+  const auto function = static_cast<int32_t>(std::find_if(functions_.begin(), functions_.end(), [&](const auto& p) { return p.get() == &f; }) - functions_.begin());
+  const RegionJit& r = f.regions[static_cast<size_t>(region)];
+  PatchNotice notice{function, region, r.region->first(), fresh ? fresh->entry->name : std::string(), fresh ? fresh->alias : std::string(), old_tier, r.best_tier};
+  jit_->queue().post(owner_, Urgency::kWaited, [this, notice = std::move(notice)] {
+    std::shared_ptr<const std::function<void(const PatchNotice&)>> listener;
+    {
+      std::lock_guard lock(listener_mutex_);
+      listener = patch_listener_;
+    }
+    if (listener) (*listener)(notice);
+  });
+}
+
+void NativeProgram::set_patch_listener(std::function<void(const PatchNotice&)> listener) {
+  auto fresh = listener ? std::make_shared<const std::function<void(const PatchNotice&)>>(std::move(listener)) : nullptr;
+  std::lock_guard lock(listener_mutex_);
+  patch_listener_ = std::move(fresh);
 }
 
 int64_t NativeProgram::code_bytes() const {

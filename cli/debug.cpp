@@ -1,0 +1,150 @@
+// debug: a debugger in the terminal.
+#include <fmt/core.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "common.h"
+#include "debug_console.h"
+#include "debug_front.h"
+
+namespace msvm::cli {
+namespace {
+
+using observe::dap::Json;
+using observe::dap::Output;
+using observe::dap::Peer;
+
+/// Gives what is sent to whoever takes it, without a wire between them.
+class Direct final : public Output {
+ public:
+  void connect(Peer* to) { to_ = to; }
+  void send(const Json& message) override {
+    if (to_) to_->receive(message);
+  }
+
+ private:
+  Peer* to_ = nullptr;
+};
+
+struct Options {
+  std::string program, function, output, script, python, native;
+  std::vector<std::string> shapes, inputs, ranges, args;
+  int64_t runs = 1, seed = 1, attach = 0;
+  OptLevel level;
+};
+
+Result<Json> launch_arguments(const Options& o) {
+  Json a{{"program", o.program}, {"stopOnEntry", true}, {"shapes", o.shapes}, {"ranges", o.ranges}, {"runs", o.runs}, {"seed", o.seed}, {"args", o.args}, {"console", "internalConsole"}};
+  for (const auto& [name, text] : {std::pair{"function", o.function}, {"output", o.output}, {"python", o.python}, {"native", o.native}})
+    if (!text.empty()) a[name] = text;
+  if (o.level.given >= 0) a["optimize"] = o.level.given > 0;
+  Json inputs = Json::object();
+  for (const std::string& s : o.inputs) {
+    const size_t equals = s.find('=');
+    if (equals == std::string::npos) return invalid_argument(fmt::format("--input {}: NAME=FILE.npy is expected", s));
+    inputs[s.substr(0, equals)] = s.substr(equals + 1);
+  }
+  a["inputs"] = std::move(inputs);
+  return a;
+}
+
+/// Lines of a script, shown as if they were typed. At the first that fails: its error.
+Result<bool> run_script(DebugConsole& console, const std::string& path) {
+  MSVM_ASSIGN_OR_RETURN(const std::string text, read_text(path));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    fmt::print("(msvm) {}\n", printable(line));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;  // doesn't repeat
+    MSVM_ASSIGN_OR_RETURN(const bool more, console.command(line));
+    if (!more) return false;
+  }
+  return true;
+}
+
+void interact(DebugConsole& console) {
+  const bool terminal = isatty(STDIN_FILENO);
+  for (std::string line;;) {
+    if (terminal) fmt::print("(msvm) ");
+    std::fflush(stdout);
+    if (!std::getline(std::cin, line)) {
+      if (terminal) fmt::print("\n");
+      return;
+    }
+    if (!terminal) {
+      fmt::print("(msvm) {}\n", printable(line));
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    }
+    const auto more = console.command(line);
+    if (!more.ok()) {
+      std::fflush(stdout);
+      fmt::print(stderr, "error: {}\n", printable(more.status().message()));
+    } else if (!*more) {
+      return;
+    }
+  }
+}
+
+int debug(const Options& o) {
+  if (o.program.empty() == (o.attach == 0)) {
+    report(invalid_argument("expected a program, or --attach PID"));
+    return kUsage;
+  }
+  struct sigaction on_interrupt {};
+  on_interrupt.sa_handler = [](int) { DebugConsole::interrupt(); };
+  sigaction(SIGINT, &on_interrupt, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  Direct to_console, to_front;
+  DebugFront front(to_console, [] {});
+  DebugConsole console(to_front, isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR"));
+  to_console.connect(&console.client());
+  to_front.connect(&front);
+  const auto finish = [&](Status s) {
+    console.end();
+    front.closed();
+    if (!s.ok()) return report(s);
+    return console.exit_code() ? static_cast<int>(kFailed) : static_cast<int>(kDone);
+  };
+  if (o.attach) {
+    if (Status s = console.begin("attach", {{"processId", o.attach}}); !s.ok()) return finish(s);
+  } else {
+    auto arguments = launch_arguments(o);
+    if (!arguments.ok()) return report(arguments.status());
+    if (Status s = console.begin("launch", std::move(*arguments)); !s.ok()) return finish(s);
+  }
+  if (!o.script.empty()) {
+    const auto more = run_script(console, o.script);
+    if (!more.ok()) return finish(more.status());
+    if (!*more) return finish({});
+  }
+  interact(console);
+  return finish({});
+}
+
+}  // namespace
+
+void add_debug(CLI::App& app, int& code) {
+  auto* c = app.add_subcommand("debug", "Debug a program in the terminal: `help` there lists the commands");
+  auto o = std::make_shared<Options>();
+  c->add_option("program", o->program, ".msbc, .msasm, .onnx or .py");
+  c->add_option("args", o->args, "of a Python program");
+  c->add_option("--attach", o->attach, "the PID of a process with a debug server (MSVM_DEBUG, ms.vm.start_debugger())")->check(CLI::PositiveNumber);
+  c->add_option("-s,--shape", o->shapes, "NAME=1x3x480x640: fill this input with seeded numbers (repeatable)");
+  c->add_option("-i,--input", o->inputs, "NAME=FILE.npy (repeatable)");
+  c->add_option("--range", o->ranges, "NAME=LOW:HIGH for those numbers");
+  c->add_option("--seed", o->seed, "of the numbers")->check(CLI::NonNegativeNumber);
+  c->add_option("--function", o->function, "which one (default: the first)");
+  c->add_option("-n,--runs", o->runs, "how many")->check(CLI::Range(1, 1000000));
+  c->add_option("-o,--output", o->output, "write the last run's results (.npz, or .npy for one)");
+  add_opt_option(*c, o->level);
+  c->add_option("--native", o->native, "stepDown: native code is interpreted where there is something to stop at (default); stay: it stays")->check(CLI::IsMember({"stepDown", "stay"}));
+  c->add_option("--python", o->python, "the interpreter of a Python program");
+  c->add_option("-x,--commands", o->script, "a file with commands to begin with; the first that fails ends the session");
+  c->footer("Examples:\n  msvm debug neck.msbc --shape x=1x128x32x32\n  msvm debug detect.py\n  msvm debug --attach 4711");
+  c->callback([=, &code] { code = debug(*o); });
+}
+
+}  // namespace msvm::cli

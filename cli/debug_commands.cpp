@@ -1,0 +1,471 @@
+// The console's commands.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "common.h"
+#include "debug_console.h"
+
+namespace msvm::cli {
+namespace {
+
+std::string text_of(const Json& j, const char* name) {
+  const auto at = j.find(name);
+  return at != j.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+std::string trimmed(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
+  return std::string(s);
+}
+
+std::pair<std::string, std::string> split_word(const std::string& text) {
+  const size_t end = text.find_first_of(" \t");
+  if (end == std::string::npos) return {text, ""};
+  return {text.substr(0, end), trimmed(std::string_view(text).substr(end))};
+}
+
+std::optional<int64_t> number(const std::string& text) {
+  int64_t v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
+  return v;
+}
+
+Status expected(const std::string& what, const std::string& found) { return invalid_argument(fmt::format("expected {}, found {}", what, found.empty() ? "nothing" : "\"" + found + "\"")); }
+
+void print_table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows) {
+  Table t(header);
+  for (const auto& r : rows) t.row(r);
+  fmt::print("{}", t.to_string());
+}
+
+std::string shown(const Json& j) { return j.is_string() ? j.get<std::string>() : observe::dap::dump(j); }
+
+}  // namespace
+
+struct DebugConsole::Command {
+  const char *name, *brief, *arguments, *what;  // brief: the shortest form that is understood
+  Status (DebugConsole::*run)(const std::string&);
+  bool repeats = false;                         // by an empty line
+};
+
+const std::vector<DebugConsole::Command>& DebugConsole::commands() {
+  using C = DebugConsole;
+  static const auto& all = *new std::vector<Command>{
+      {"step", "s", "[N]", "to the next instruction, within regions and into Python calls, N times", &C::step, true},
+      {"next", "n", "[N]", "the same, but a loop's way back and native code are passed as one", &C::next, true},
+      {"finish", "fin", "", "to the end of the run", &C::finish, true},
+      {"continue", "c", "", "to the next breakpoint, or the end", &C::go_on, true},
+      {"pause", "pause", "", "stops a program that runs (also Ctrl-C)", &C::pause},
+      {"break", "b", "WHERE [if EXPRESSION] [hit N] [log TEXT]", "WHERE: a line of the listing, FILE:LINE, *0x1a, a function or an operator", &C::set_break},
+      {"delete", "d", "[NUMBER]", "takes a breakpoint away, or all", &C::delete_break},
+      {"catch", "catch", "[failure] [fallback] [nan]", "what else to stop at; nothing: none of them", &C::catch_},
+      {"info", "i", "registers|call|symbols|constants|breakpoints|threads|buffers|program|status", "what is there", &C::info},
+      {"print", "p", "EXPRESSION", "its value: R3, N, shape(R3)[2], R3[0, 1:4], max(R3), ms.vm.jit_info()", &C::print},
+      {"set", "set", "R3 = VALUE", "changes an i64, f64 or bool register", &C::set},
+      {"values", "x", "EXPRESSION [, SLICE]", "elements and statistics of a tensor; SLICE as in 0, 1:4, :", &C::values},
+      {"save", "save", "EXPRESSION FILE.npy", "writes a tensor", &C::save},
+      {"list", "l", "[LINE]", "the listing around a line; again: what follows", &C::list, true},
+      {"disassemble", "dis", "[ADDRESS] [COUNT]", "instructions with their addresses", &C::disassemble},
+      {"where", "bt", "", "the frames", &C::where},
+      {"frame", "f", "NUMBER", "selects a frame; up and down do, too", nullptr},
+      {"thread", "t", "NUMBER", "selects a thread", &C::select_thread},
+      {"kernels", "k", "", "candidates for the call that waits, with their costs", &C::kernels},
+      {"help", "h", "[COMMAND]", "this", &C::help},
+      {"quit", "q", "", "ends the session, and the program if it was launched here", nullptr},
+  };
+  return all;
+}
+
+Result<bool> DebugConsole::command(const std::string& given) {
+  take_all();
+  if (new_stop_) MSVM_RETURN_IF_ERROR(show_stop());  // of another thread, meanwhile
+  std::string line = trimmed(given);
+  if (const size_t comment = line.find('#'); comment == 0) return true;
+  if (line.empty()) {
+    if (last_.empty()) return true;
+    line = last_;
+  }
+  const auto [word, rest] = split_word(line);
+  last_.clear();
+  if (word == "quit" || word == "q" || word == "exit") return false;
+  if (word == "up" || word == "down" || word == "frame" || word == "f") {
+    const auto n = number(rest);
+    if (word[0] == 'f' && !n && !rest.empty()) return expected("the number of a frame", rest);
+    MSVM_RETURN_IF_ERROR(up_or_down(word == "up" ? 1 : word == "down" ? -1 : n ? static_cast<int>(*n - frame_) : 0));
+    return true;
+  }
+  if (word == "backtrace") {
+    MSVM_RETURN_IF_ERROR(where(rest));
+    return true;
+  }
+  for (const Command& c : commands()) {
+    const std::string_view name = c.name;
+    if (!c.run || !(word == c.brief || (name.starts_with(word) && word.size() >= std::string_view(c.brief).size() && name.starts_with(c.brief)))) continue;
+    MSVM_RETURN_IF_ERROR((this->*c.run)(rest));
+    if (c.repeats) last_ = name == "list" ? "list" : line;
+    return true;
+  }
+  return invalid_argument(fmt::format("there is no command \"{}\": `help` lists them", word));
+}
+
+// --- control -----------------------------------------------------------------------------------------------------------
+
+Status DebugConsole::go(const char* request, const std::string& times) {
+  const auto n = times.empty() ? std::optional<int64_t>(1) : number(times);
+  if (!n || *n < 1) return expected("how often", times);
+  for (int64_t i = 0; i < *n; ++i) {
+    MSVM_RETURN_IF_ERROR(need_stop());
+    stopped_ = false;
+    if (auto answer = call(request, {{"threadId", thread_}}); !answer.ok()) {
+      stopped_ = true;
+      return answer.status();
+    }
+    MSVM_RETURN_IF_ERROR(wait());
+    if (over_ || text_of(stop_, "reason") != "step") break;
+  }
+  return {};
+}
+
+Status DebugConsole::step(const std::string& a) { return go("stepIn", a); }
+Status DebugConsole::next(const std::string& a) { return go("next", a); }
+Status DebugConsole::finish(const std::string&) { return go("stepOut", ""); }
+
+Status DebugConsole::go_on(const std::string&) {
+  if (!stopped_ && !over_) return wait();  // an attached program
+  return go("continue", "");
+}
+
+Status DebugConsole::pause(const std::string&) {
+  if (over_) return need_stop();
+  if (stopped_) return invalid_argument("the program waits already");
+  MSVM_RETURN_IF_ERROR(call("pause", {{"threadId", 0}}).status());
+  return wait();
+}
+
+// --- breakpoints -------------------------------------------------------------------------------------------------------
+
+/// One request for all of a kind, or of a source: that is how the protocol has it.
+Status DebugConsole::send_breakpoints(const std::string& kind, const std::string& source) {
+  Json rows = Json::array();
+  std::vector<Breakpoint*> sent;
+  for (Breakpoint& b : breakpoints_) {
+    if (b.kind != kind || b.source != source) continue;
+    Json row = b.options;
+    if (kind == "line") row["line"] = b.line;
+    else row[kind == "address" ? "instructionReference" : "name"] = kind == "address" ? b.where.substr(1) : b.where;
+    rows.push_back(std::move(row));
+    sent.push_back(&b);
+  }
+  Json arguments{{"breakpoints", std::move(rows)}};
+  if (kind == "line") arguments["source"] = {{"path", source}};
+  MSVM_ASSIGN_OR_RETURN(const Json body, call(kind == "line" ? "setBreakpoints" : kind == "address" ? "setInstructionBreakpoints" : "setFunctionBreakpoints", std::move(arguments)));
+  const Json found = body.value("breakpoints", Json::array());
+  for (size_t i = 0; i < sent.size() && i < found.size(); ++i) {
+    sent[i]->id = found[i].value("id", int64_t{0});
+    sent[i]->verified = found[i].value("verified", false);
+    sent[i]->message = text_of(found[i], "message");
+  }
+  return {};
+}
+
+Status DebugConsole::set_break(const std::string& a) {
+  if (a.empty()) return expected("a line of the listing, FILE:LINE, *ADDRESS, a function or an operator", a);
+  Breakpoint b;
+  // The words if, hit and log begin what they name.
+  const auto [where, rest] = split_word(a);
+  b.where = where;
+  std::string key;
+  for (std::string more = rest; !more.empty();) {
+    const auto [word, after] = split_word(more);
+    const char* begins = word == "if" ? "condition" : word == "hit" ? "hitCondition" : word == "log" ? "logMessage" : nullptr;
+    if (begins && key != "logMessage") {
+      key = begins;
+      b.options[key] = "";
+    } else if (key.empty()) {
+      return expected("if, hit or log", word);
+    } else {
+      std::string so_far = b.options[key].get<std::string>();
+      b.options[key] = so_far.empty() ? word : so_far + " " + word;
+    }
+    more = after;
+  }
+  if (where.starts_with('*')) {
+    b.kind = "address";
+  } else if (const auto line = number(where)) {
+    b.kind = "line";
+    b.line = *line;
+    MSVM_ASSIGN_OR_RETURN(const Json top, frame());
+    b.source = text_of(top.value("source", Json::object()), "path");
+    if (b.source.empty()) return invalid_argument("this frame has no listing: say FILE:LINE");
+  } else if (const size_t colon = where.rfind(':'); colon != std::string::npos && number(where.substr(colon + 1))) {
+    b.kind = "line";
+    b.line = *number(where.substr(colon + 1));
+    b.source = where.substr(0, colon);
+    std::error_code error;
+    if (std::filesystem::exists(b.source, error)) b.source = std::filesystem::absolute(b.source, error).lexically_normal().string();
+  } else {
+    b.kind = "function";
+  }
+  b.number = last_number_ + 1;
+  breakpoints_.push_back(b);
+  if (Status s = send_breakpoints(b.kind, b.source); !s.ok()) {
+    breakpoints_.pop_back();
+    return s;
+  }
+  ++last_number_;
+  print_breakpoint(breakpoints_.back());
+  return {};
+}
+
+Status DebugConsole::delete_break(const std::string& a) {
+  const auto n = number(a);
+  if (!a.empty() && !n) return expected("the number of a breakpoint", a);
+  std::vector<std::pair<std::string, std::string>> changed;
+  for (const Breakpoint& b : breakpoints_)
+    if (!n || b.number == *n) changed.emplace_back(b.kind, b.source);
+  if (changed.empty()) return n ? invalid_argument(fmt::format("there is no breakpoint {}", *n)) : Status();
+  std::erase_if(breakpoints_, [&](const Breakpoint& b) { return !n || b.number == *n; });
+  for (const auto& [kind, source] : changed) MSVM_RETURN_IF_ERROR(send_breakpoints(kind, source));
+  return {};
+}
+
+Status DebugConsole::catch_(const std::string& a) {
+  Json filters = Json::array();
+  for (std::string rest = a; !rest.empty();) {
+    const auto [word, after] = split_word(rest);
+    if (word != "failure" && word != "fallback" && word != "nan") return expected("failure, fallback or nan", word);
+    filters.push_back(word);
+    rest = after;
+  }
+  return call("setExceptionBreakpoints", {{"filters", std::move(filters)}}).status();
+}
+
+// --- looking -----------------------------------------------------------------------------------------------------------
+
+Result<Json> DebugConsole::frame() {
+  MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("stackTrace", {{"startFrame", frame_}, {"levels", 1}}));
+  const Json frames = body.value("stackFrames", Json::array());
+  if (frames.empty()) return invalid_argument("there is no such frame");
+  return frames[0];
+}
+
+Status DebugConsole::info(const std::string& a) {
+  const auto [what, rest] = split_word(a);
+  const auto is = [&, &word = what](const char* name) { return !word.empty() && std::string_view(name).starts_with(word); };
+  if (is("registers")) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/registers", {{"first", 0}, {"count", 1 << 20}}));
+    print_registers(body["registers"], false);
+    return {};
+  }
+  if (is("call")) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/call"));
+    if (body.is_null()) return invalid_argument("the next instruction isn't an OP_CALL");
+    fmt::print("{}{}{}\n", text_of(body, "op"), text_of(body, "attributes").empty() ? "" : "  ", printable(text_of(body, "attributes")));
+    for (const char* side : {"inputs", "outputs"})
+      for (const Json& o : body[side]) {
+        std::string strides;
+        for (const Json& s : o["strides"]) strides += (strides.empty() ? "" : ", ") + s.dump();
+        fmt::print("  {:<7} {:<6} {:<5} {}{}  strides [{}]\n", side == std::string_view("inputs") ? "input" : "output", printable(text_of(o, "operand")), text_of(o, "reg"), text_of(o, "dtype"),
+                   printable(text_of(o, "text").empty() ? text_of(o, "value") : text_of(o, "text")), strides);
+      }
+    for (const Json& x : body["arguments"]) fmt::print("  size    {}\n", printable(shown(x)));
+    return {};
+  }
+  if (is("symbols") || is("constants")) {
+    MSVM_ASSIGN_OR_RETURN(const Json top, frame());
+    MSVM_ASSIGN_OR_RETURN(const Json body, call("scopes", {{"frameId", top["id"]}}));
+    for (const Json& s : body["scopes"]) {
+      if (text_of(s, "name") != (is("symbols") ? "Symbols" : "Constants")) continue;
+      MSVM_ASSIGN_OR_RETURN(const Json rows, call("variables", {{"variablesReference", s["variablesReference"]}}));
+      for (const Json& r : rows["variables"]) fmt::print("  {:<12} {}{}\n", printable(text_of(r, "name")), printable(text_of(r, "value")), is("symbols") && !text_of(r, "type").empty() ? "  " + printable(text_of(r, "type")) : "");
+    }
+    return {};
+  }
+  if (is("breakpoints")) {
+    if (breakpoints_.empty()) fmt::print("no breakpoints\n");
+    for (const Breakpoint& b : breakpoints_) print_breakpoint(b);
+    return {};
+  }
+  if (is("threads")) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call("threads"));
+    for (const Json& t : body["threads"]) fmt::print("{} {:<4} {}\n", t["id"] == thread_ ? "*" : " ", t["id"].dump(), printable(text_of(t, "name")));
+    return {};
+  }
+  if (is("buffers")) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/buffers"));
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& b : body) {
+      std::string registers;
+      for (const Json& r : b["registers"]) registers += (registers.empty() ? "" : ", ") + shown(r);
+      rows.push_back({text_of(b, "address"), b["bytes"].dump(), text_of(b, "owner"), registers, text_of(b, "reused_from")});
+    }
+    print_table({"address", "bytes", "owner", "registers", "reused from"}, rows);
+    return {};
+  }
+  if (is("program")) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call("loadedSources"));
+    for (const Json& s : body["sources"]) fmt::print("{}  {}\n", text_of(s, "path"), printable(text_of(s, "name")));
+    return {};
+  }
+  if (is("status")) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call("msvm/status"));
+    fmt::print("{}{}\n", printable(text_of(body, "text")), body.value("running", false) ? " (running)" : "");
+    return {};
+  }
+  return expected("registers, call, symbols, constants, breakpoints, threads, buffers, program or status", what);
+}
+
+Status DebugConsole::print(const std::string& a) {
+  if (a.empty()) return expected("an expression", a);
+  Json arguments{{"expression", a}, {"context", "repl"}};
+  if (stopped_) {
+    MSVM_ASSIGN_OR_RETURN(const Json top, frame());
+    arguments["frameId"] = top["id"];
+  }
+  MSVM_ASSIGN_OR_RETURN(const Json body, call("evaluate", std::move(arguments)));
+  fmt::print("{}\n", printable(text_of(body, "result")));
+  return {};
+}
+
+Status DebugConsole::set(const std::string& a) {
+  const size_t equals = a.find('=');
+  const std::string name = trimmed(std::string_view(a).substr(0, equals)), value = equals == std::string::npos ? "" : trimmed(std::string_view(a).substr(equals + 1));
+  if (name.empty() || value.empty()) return expected("R3 = VALUE", a);
+  MSVM_ASSIGN_OR_RETURN(const Json top, frame());
+  MSVM_ASSIGN_OR_RETURN(const Json body, call("scopes", {{"frameId", top["id"]}}));
+  for (const Json& s : body["scopes"])
+    if (text_of(s, "name") == "Registers") {
+      MSVM_ASSIGN_OR_RETURN(const Json now, call("setVariable", {{"variablesReference", s["variablesReference"]}, {"name", name}, {"value", value}}));
+      fmt::print("{} = {}\n", name, printable(text_of(now, "value")));
+      return {};
+    }
+  return invalid_argument("this frame has no registers");
+}
+
+Status DebugConsole::values(const std::string& a) {
+  const size_t comma = a.find(',');
+  Json arguments{{"expression", trimmed(std::string_view(a).substr(0, comma))}, {"max", 64}};
+  if (comma != std::string::npos) arguments["slice"] = trimmed(std::string_view(a).substr(comma + 1));
+  if (a.empty()) return expected("an expression", a);
+  MSVM_ASSIGN_OR_RETURN(const Json t, call_of_thread("msvm/tensor", std::move(arguments)));
+  std::string elements;
+  for (const Json& v : t["values"]) elements += (elements.empty() ? "" : ", ") + shown(v);
+  const Json& s = t["statistics"];
+  fmt::print("{}{}: {}{}\n", text_of(t, "dtype"), t["shape"].dump(), elements, t.value("truncated", false) ? ", ..." : "");
+  fmt::print("min {}  max {}  mean {}  NaN {}  Inf {}  zeros {} of {}\n", shown(s["min"]), shown(s["max"]), shown(s["mean"]), shown(s["nan"]), shown(s["inf"]), shown(s["zeros"]), shown(t["total"]));
+  return {};
+}
+
+Status DebugConsole::save(const std::string& a) {
+  const size_t space = a.find_last_of(" \t");
+  if (space == std::string::npos) return expected("EXPRESSION FILE.npy", a);
+  MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/saveTensor", {{"expression", trimmed(std::string_view(a).substr(0, space))}, {"path", a.substr(space + 1)}}));
+  fmt::print("{}: {} bytes\n", printable(text_of(body, "path")), body["bytes"].dump());
+  return {};
+}
+
+Status DebugConsole::list(const std::string& a) {
+  constexpr int64_t kMore = 5;
+  const auto line = number(a);
+  if (!a.empty() && (!line || *line < 1)) return expected("a line", a);
+  MSVM_ASSIGN_OR_RETURN(const Json top, frame());
+  return print_source(top, line ? *line : next_line_ ? next_line_ + kMore : 0, kMore);
+}
+
+Status DebugConsole::disassemble(const std::string& a) {
+  const auto [address, rest] = split_word(a);
+  const auto count = rest.empty() ? std::optional<int64_t>(10) : number(rest);
+  if (!count || *count < 1) return expected("how many instructions", rest);
+  std::string from = address;
+  int64_t before = 0;
+  std::string here;
+  if (stopped_) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("stackTrace", {{"startFrame", 0}, {"levels", 1}}));
+    if (!body["stackFrames"].empty()) here = text_of(body["stackFrames"][0], "instructionPointerReference");
+  }
+  if (from.empty()) {
+    from = here;
+    before = -3;
+  }
+  if (from.empty()) return expected("an address such as 0x1a", from);
+  MSVM_ASSIGN_OR_RETURN(const Json body, call("disassemble", {{"memoryReference", from}, {"instructionOffset", before}, {"instructionCount", *count}}));
+  for (const Json& i : body["instructions"])
+    if (text_of(i, "presentationHint") != "invalid") fmt::print("{} {:>8}  {}\n", text_of(i, "address") == here ? "=>" : "  ", text_of(i, "address"), printable(text_of(i, "instruction")));
+  return {};
+}
+
+Status DebugConsole::where(const std::string&) {
+  MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("stackTrace"));
+  int64_t n = 0;
+  for (const Json& f : body["stackFrames"]) {
+    const Json source = f.value("source", Json::object());
+    const std::string path = text_of(source, "path").empty() ? text_of(source, "name") : text_of(source, "path");
+    fmt::print("{} {:<2} {}{}\n", n == frame_ ? "*" : " ", n, printable(text_of(f, "name")), path.empty() ? "" : fmt::format("  {}:{}", printable(path), f.value("line", 0)));
+    ++n;
+  }
+  return {};
+}
+
+Status DebugConsole::up_or_down(int by) {
+  const int64_t before = frame_;
+  frame_ = std::max<int64_t>(0, frame_ + by);
+  const auto top = frame();
+  if (!top.ok()) {
+    frame_ = before;
+    return top.status();
+  }
+  fmt::print("{}  {}\n", frame_, printable(text_of(*top, "name")));
+  (void)print_source(*top, 0, 3);  // not every frame has one
+  return {};
+}
+
+Status DebugConsole::select_thread(const std::string& a) {
+  const auto n = number(a);
+  if (!n) return expected("the number of a thread", a);
+  MSVM_RETURN_IF_ERROR(call("stackTrace", {{"threadId", *n}, {"levels", 1}}).status());
+  thread_ = *n;
+  frame_ = 0;
+  stopped_ = true;
+  return up_or_down(0);
+}
+
+Status DebugConsole::kernels(const std::string&) {
+  MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/call"));
+  if (body.is_null()) return invalid_argument("the next instruction isn't an OP_CALL");
+  std::vector<std::vector<std::string>> rows;
+  for (const Json& k : body["candidates"])
+    rows.push_back({k.value("chosen", false) ? "=>" : "", text_of(k, "kernel"), k["cost_ns"].is_number() ? format_ns(k["cost_ns"].get<double>()) : "", text_of(k, "reason")});
+  if (!rows.empty()) print_table({"", "kernel", "cost", "why not"}, rows);
+  if (!text_of(body, "note").empty()) fmt::print("{}\n", printable(text_of(body, "note")));
+  return {};
+}
+
+Status DebugConsole::help(const std::string& a) {
+  for (const Command& c : commands()) {
+    if (!a.empty() && !std::string_view(c.name).starts_with(a) && a != c.brief) continue;
+    const std::string brief = std::string_view(c.brief) == c.name ? "" : fmt::format(" ({})", c.brief);
+    fmt::print("  {:<20} {}\n{:23}{}\n", c.name + brief, c.arguments, "", c.what);
+  }
+  return {};
+}
+
+std::vector<std::string> DebugConsole::completions(const std::string& line) {
+  std::vector<std::string> out;
+  const size_t space = line.find(' ');
+  if (space == std::string::npos) {
+    for (const Command& c : commands())
+      if (std::string_view(c.name).starts_with(line)) out.emplace_back(c.name);
+    return out;
+  }
+  const auto found = call("completions", {{"text", line}, {"column", line.size() + 1}});
+  if (!found.ok()) return out;
+  for (const Json& t : found->value("targets", Json::array()))
+    out.push_back(line.substr(0, static_cast<size_t>(t.value("start", 0))) + text_of(t, "text"));
+  return out;
+}
+
+}  // namespace msvm::cli

@@ -1,0 +1,150 @@
+// What the console is besides its commands: the conversation with the adapter, and waiting.
+#include "debug_console.h"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "common.h"
+
+namespace msvm::cli {
+namespace {
+
+using observe::dap::Arguments;
+
+constexpr auto kGlance = std::chrono::milliseconds(100);  // between looks at Ctrl-C
+constexpr auto kTimeToBegin = std::chrono::seconds(120);  // Python programs import what they import
+
+std::atomic<bool> interrupted{false};
+
+}  // namespace
+
+void DebugConsole::interrupt() { interrupted = true; }
+
+DebugConsole::DebugConsole(observe::dap::Output& adapter, bool colour) : client_(adapter, [this](const Json& message) { take(message); }), colour_(colour) {}
+
+Result<Json> DebugConsole::call(const char* name, Json arguments) { return client_.call(name, std::move(arguments), kTimeToBegin); }
+
+Result<Json> DebugConsole::call_of_thread(const char* name, Json arguments) {
+  MSVM_RETURN_IF_ERROR(need_stop());
+  arguments["threadId"] = thread_;
+  return call(name, std::move(arguments));
+}
+
+Status DebugConsole::need_stop() const {
+  if (over_) return invalid_argument("the program has ended");
+  return stopped_ ? Status() : invalid_argument("the program runs: `pause` stops it");
+}
+
+void DebugConsole::take(const Json& event) {
+  std::lock_guard lock(mutex_);
+  events_.push_back(event);
+  said_.notify_all();
+}
+
+/// What has been said so far, in its order.
+void DebugConsole::take_all() {
+  for (;;) {
+    Json e;
+    {
+      std::lock_guard lock(mutex_);
+      if (events_.empty()) return;
+      e = std::move(events_.front());
+      events_.pop_front();
+    }
+    const std::string name = e.value("event", "");
+    const Json body = e.value("body", Json::object());
+    if (name == "output") {
+      if (body.value("category", "") == "telemetry" || body.contains("data")) continue;  // what a failed launch says, its response says again
+      fmt::print("{}", printable(body.value("output", "")));
+      std::fflush(stdout);
+    } else if (name == "initialized") {
+      initialized_ = true;
+    } else if (name == "stopped") {
+      stopped_ = new_stop_ = true;
+      stop_ = body;
+      thread_ = body.value("threadId", int64_t{0});
+      frame_ = 0;
+      next_line_ = 0;
+    } else if (name == "continued") {
+      if (body.value("threadId", int64_t{0}) == thread_) stopped_ = false;
+    } else if (name == "exited") {
+      exit_code_ = body.value("exitCode", 0);
+    } else if (name == "terminated") {
+      over_ = true;
+      stopped_ = false;
+    } else if (name == "msvm/listingChanged") {
+      listings_.erase(body.value("uri", ""));
+    } else if (name == "msvm/patched") {
+      fmt::print("[{}]\n", printable(body.value("text", "")));
+    } else if (name == "breakpoint") {
+      const Json b = body.value("breakpoint", Json::object());
+      for (Breakpoint& mine : breakpoints_)
+        if (mine.id == b.value("id", int64_t{-1}) && mine.verified != b.value("verified", false)) {
+          mine.verified = b.value("verified", false);
+          mine.message = b.value("message", "");
+          print_breakpoint(mine);
+        }
+    }
+  }
+}
+
+Status DebugConsole::wait() {
+  bool asked = false;
+  for (;;) {
+    take_all();
+    if (new_stop_) return show_stop();
+    if (over_) {
+      fmt::print("The program has ended{}.\n", exit_code_ ? fmt::format(" with exit code {}", exit_code_) : "");
+      return {};
+    }
+    if (interrupted.exchange(false)) {
+      if (asked) return Status(StatusCode::kCancelled, "the program runs on, and doesn't come to an instruction: `quit` ends it");
+      asked = true;
+      MSVM_RETURN_IF_ERROR(call("pause", {{"threadId", thread_}}).status());
+    }
+    std::unique_lock lock(mutex_);
+    if (events_.empty()) said_.wait_for(lock, kGlance);
+  }
+}
+
+Status DebugConsole::begin(const char* request, Json arguments) {
+  MSVM_RETURN_IF_ERROR(call("initialize", {{"clientID", "msvm debug"}, {"adapterID", "msvm"}, {"linesStartAt1", true}, {"columnsStartAt1", true}, {"pathFormat", "path"}}).status());
+  // Some adapters answer this only when the configuration is done.
+  Result<Json> answer = Json();
+  bool answered = false;
+  client_.request(request, std::move(arguments), [&](const Json& response) {
+    std::lock_guard lock(mutex_);
+    if (!response.value("success", false)) answer = invalid_argument(response.value("message", std::string(request) + " failed"));
+    answered = true;
+    said_.notify_all();
+  });
+  const auto until = std::chrono::steady_clock::now() + kTimeToBegin;
+  const auto wait_for = [&](const auto& holds) -> Status {
+    for (;;) {
+      take_all();
+      std::unique_lock lock(mutex_);
+      MSVM_RETURN_IF_ERROR(answer.ok() ? Status() : answer.status());
+      if (holds()) return {};
+      if (interrupted.exchange(false)) return Status(StatusCode::kCancelled, "interrupted");
+      if (std::chrono::steady_clock::now() > until) return Status(StatusCode::kIo, fmt::format("{}: the program doesn't begin", request));
+      if (events_.empty()) said_.wait_for(lock, kGlance);
+    }
+  };
+  Status ready = wait_for([&] { return initialized_; });
+  if (ready.ok()) ready = call("setExceptionBreakpoints", {{"filters", {"failure"}}}).status();
+  if (ready.ok()) ready = call("configurationDone").status();
+  if (ready.ok()) ready = wait_for([&] { return answered; });
+  if (!answered) client_.closed();  // nobody writes to what is gone
+  MSVM_RETURN_IF_ERROR(ready);
+  take_all();
+  return std::string_view(request) == "launch" ? wait() : Status();
+}
+
+void DebugConsole::end() {
+  if (!over_) (void)client_.call("disconnect", Json::object(), std::chrono::seconds(10));
+  take_all();
+}
+
+}  // namespace msvm::cli

@@ -1,0 +1,58 @@
+#include "debug_front.h"
+
+#include "observe/dap/capabilities.h"
+#include "observe/dap/merge/session.h"
+#include "observe/dap/merge/session.h"
+
+namespace msvm::cli {
+
+using namespace observe::dap;
+
+DebugFront::DebugFront(Output& client, std::function<void()> over)
+    : client_(client), over_(std::move(over)), launcher_([this](const std::string& text) {
+        if (here_) here_->output("stdout", text);
+      }),
+      here_(std::make_unique<observe::dap::Session>(client, SessionOptions{.debugger = observe::debug::Debugger::process(), .source = observe::process_source(), .launcher = &launcher_, .on_over = over_})) {}
+
+DebugFront::~DebugFront() {
+  launcher_.stop();  // it speaks through the session
+}
+
+std::unique_ptr<Peer> DebugFront::elsewhere(const Json& request) {
+  const Json* given = Arguments(request).find("arguments");
+  if (!given) return nullptr;
+  const auto program = Arguments(*given).text("program", "");
+  const bool is_python = program.ok() && program->ends_with(".py");
+  if (!is_python && request["command"] != "attach") return nullptr;
+  return merge::python_session(client_, initialize_, request, over_);
+}
+
+void DebugFront::receive(const Json& message) {
+  if (!elsewhere_ && here_) {
+    const Arguments m(message);
+    const auto command = m.text("command", "");
+    if (command.ok() && *command == "initialize") {
+      if (const Json* a = m.find("arguments")) initialize_ = *a;
+    } else if (command.ok() && (*command == "launch" || *command == "attach") && !here_->begun()) {
+      elsewhere_ = elsewhere(message);
+      if (elsewhere_) {
+        here_.reset();
+        return;
+      }
+    }
+  }
+  const Arguments m(message);
+  if (const auto command = m.text("command", ""); elsewhere_ && command.ok() && *command == "msvm/versions") {
+    client_.send({{"seq", 0}, {"type", "response"}, {"request_seq", message["seq"]}, {"command", *command}, {"success", true}, {"body", versions("")}});
+    return;
+  }
+  if (elsewhere_) elsewhere_->receive(message);
+  else here_->receive(message);
+}
+
+void DebugFront::closed() {
+  if (elsewhere_) elsewhere_->closed();
+  else here_->closed();
+}
+
+}  // namespace msvm::cli

@@ -1,0 +1,31 @@
+// The first to speak to a client that debugs: hands the conversation to whoever runs the program.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "module_launcher.h"
+#include "observe/dap/session.h"
+
+namespace msvm::cli {
+
+/// A program of bytecode runs in this process; Python programs, and processes that run, in theirs.
+class DebugFront final : public observe::dap::Peer {
+ public:
+  /// `client` must outlive it. `over`: the session has ended, the last answer is out.
+  DebugFront(observe::dap::Output& client, std::function<void()> over);
+  ~DebugFront() override;
+  void receive(const observe::dap::Json& message) override;
+  void closed() override;
+
+ private:
+  std::unique_ptr<observe::dap::Peer> elsewhere(const observe::dap::Json& request);
+
+  observe::dap::Output& client_;
+  const std::function<void()> over_;
+  ModuleLauncher launcher_;
+  std::unique_ptr<observe::dap::Session> here_;     // until the program turns out to run elsewhere
+  std::unique_ptr<observe::dap::Peer> elsewhere_;
+  observe::dap::Json initialize_;                   // its arguments
+};
+
+}  // namespace msvm::cli

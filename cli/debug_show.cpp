@@ -1,0 +1,110 @@
+// What the console shows: stops, listings, registers.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "common.h"
+#include "debug_console.h"
+
+namespace msvm::cli {
+namespace {
+
+constexpr const char *kBold = "\x1b[1m", *kMark = "\x1b[1;33m", *kOff = "\x1b[0m";
+constexpr int64_t kAround = 3;  // lines before and after the one that is shown
+
+std::string text_of(const Json& j, const char* name) {
+  const auto at = j.find(name);
+  return at != j.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+Result<Json> DebugConsole::listing(const std::string& path) {
+  if (const auto at = listings_.find(path); at != listings_.end()) return at->second;
+  const size_t slash = path.rfind('/');
+  MSVM_ASSIGN_OR_RETURN(Json l, call("msvm/listing", {{"address", path.substr(slash + 1)}}));
+  Json lines = Json::array();
+  std::istringstream in(text_of(l, "text"));
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  l["texts"] = std::move(lines);
+  return listings_[path] = std::move(l);
+}
+
+void DebugConsole::print_lines(const Json& texts, int64_t around, int64_t marked, int64_t more) {
+  const auto n = static_cast<int64_t>(texts.size());
+  for (int64_t line = std::max<int64_t>(1, around - more); line <= std::min(n, around + more); ++line) {
+    const std::string text = printable(texts[static_cast<size_t>(line - 1)].get<std::string>());
+    const bool here = line == marked;
+    fmt::print("{}{} {:>5}  {}{}\n", here && colour_ ? kMark : "", here ? "=>" : "  ", line, text, here && colour_ ? kOff : "");
+  }
+}
+
+/// Of a frame: lines of its listing, or of its file. `around` 0: where it stands.
+Status DebugConsole::print_source(const Json& frame, int64_t around, int64_t more) {
+  const Json source = frame.value("source", Json::object());
+  const std::string path = text_of(source, "path");
+  const int64_t here = frame.value("line", int64_t{0});
+  if (around == 0) around = here;
+  if (path.starts_with("msvm:")) {
+    MSVM_ASSIGN_OR_RETURN(const Json l, listing(path));
+    print_lines(l["texts"], around, here, more);
+  } else if (!path.empty()) {
+    MSVM_ASSIGN_OR_RETURN(const std::string text, read_text(path));
+    Json lines = Json::array();
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    print_lines(lines, around, here, more);
+  } else {
+    return invalid_argument("there is no source for this frame");
+  }
+  next_line_ = around + more + 1;
+  return {};
+}
+
+Status DebugConsole::show_stop() {
+  new_stop_ = false;
+  const std::string reason = text_of(stop_, "reason"), text = text_of(stop_, "text");
+  fmt::print("{}: {}{}{}\n", colour_ ? fmt::format("{}Stopped{}", kBold, kOff) : "Stopped", reason, text.empty() ? "" : ": ", printable(text));
+  if (reason == "exception") {
+    const auto info = call_of_thread("exceptionInfo");
+    if (info.ok() && !text_of(*info, "fix").empty()) fmt::print("fix: {}\n", printable(text_of(*info, "fix")));
+  }
+  const auto top = frame();
+  if (!top.ok()) return top.status();
+  fmt::print("{}\n", printable(text_of(*top, "name")));
+  if (Status s = print_source(*top, 0, kAround); !s.ok()) return {};
+  if (!text_of(*top, "instructionPointerReference").empty()) {
+    const auto registers = call_of_thread("msvm/registers", {{"first", 0}, {"count", 1 << 20}});
+    if (registers.ok()) print_registers((*registers)["registers"], true);
+  }
+  return {};
+}
+
+void DebugConsole::print_registers(const Json& rows, bool only_changed) {
+  for (const Json& r : rows) {
+    const bool changed = r.value("changed", false);
+    if (only_changed && !changed) continue;
+    const bool tensor = text_of(r, "kind") == "TensorMeta";
+    std::string text = tensor ? text_of(r, "dtype") + text_of(r, "text") : text_of(r, "value");
+    if (text.empty()) text = text_of(r, "declared");
+    const std::string state = text_of(r, "state"), name = text_of(r, "name");
+    std::string rest;
+    if (state != "live") rest += fmt::format(" ({})", state);
+    if (tensor && !only_changed && state == "live") {
+      rest += fmt::format("  {} {}", text_of(r, "owner"), text_of(r, "memory_addr"));
+      if (!text_of(r, "reused_from").empty()) rest += " reused from " + text_of(r, "reused_from");
+    }
+    const bool mark = changed && colour_;
+    fmt::print("{}  {:<4} {:<12} {:<11} {}{}{}\n", mark ? kBold : "", text_of(r, "reg"), printable(name), text_of(r, "kind"), printable(text), printable(rest), mark ? kOff : changed && !only_changed ? "  *" : "");
+  }
+}
+
+void DebugConsole::print_breakpoint(const Breakpoint& b) {
+  std::string rest;
+  for (const auto& [key, name] : {std::pair{"condition", "if"}, {"hitCondition", "hit"}, {"logMessage", "log"}})
+    if (const std::string v = text_of(b.options, key); !v.empty()) rest += fmt::format(" {} {}", name, v);
+  fmt::print("Breakpoint {}: {}{}{}\n", b.number, printable(b.where), printable(rest), b.verified ? "" : fmt::format(" (not bound{}{})", b.message.empty() ? "" : ": ", printable(b.message)));
+}
+
+}  // namespace msvm::cli

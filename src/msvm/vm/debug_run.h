@@ -1,0 +1,54 @@
+// One run that a debugger watches: what the loop tells it, and what the view shows of it. Private to the room.
+#pragma once
+#include "msvm/vm/debug_hook.h"
+#include "msvm/vm/debug_track.h"
+#include "msvm/vm/interpreter.h"
+
+namespace msvm {
+
+struct RunView::Impl {
+  Impl(vm::RunContext& x, vm::Frame& f) : context(x), frame(f), track(x.module, f) {}
+  vm::RunContext& context;
+  vm::Frame& frame;
+  vm::RegisterTrack track;
+  int32_t instruction = 0;
+  const RegionEntry* entry = nullptr;
+  Status failed;  // work of a device, seen while somebody looked at its results: the run's failure, not the onlooker's
+};
+
+namespace vm {
+
+class DebugRun {
+ public:
+  DebugRun(RunContext& context, Frame& frame, DebugHook& hook) : impl_(context, frame), view_(impl_), watch_(hook.begin(view_)) {}
+  bool watched() const { return watch_ != nullptr; }
+  void ended(const Status& s) { watch_->ended(s); }
+
+  // --- for the loop
+  bool goes_on(int32_t instr) const { return begin_ <= instr && instr < end_; }  // the step that has begun
+  /// Before an instruction's first code. What ran before is told first.
+  Status begin(int32_t instr) { return begin(instr, instr + 1); }
+  /// Before an edge is taken: its block's PHIs are a step if there are any.
+  Status leave(const Edge& edge);
+  void moved(const Edge& edge) {
+    if (phis_) impl_.track.moved(edge.block, from_);
+  }
+  Result<bool> interprets(int32_t region) { return watch_->interprets(region); }
+  void enter(const RegionEntry* entry) { impl_.entry = entry; }
+  Status after_region(int32_t region, const RegionEntry* entry, const RegionPlan* plan);
+  void failing(int32_t instr, const Status& s);
+
+ private:
+  Status begin(int32_t from, int32_t to);
+  Status finish();
+
+  RunView::Impl impl_;
+  RunView view_;
+  std::unique_ptr<RunWatch> watch_;
+  int32_t begin_ = -1, end_ = -1;
+  bool phis_ = false;
+  BlockId from_ = -1;
+};
+
+}  // namespace vm
+}  // namespace msvm

@@ -1,0 +1,62 @@
+// What happened to each register in the course of one run that a debugger watches. Private to the room.
+#pragma once
+#include <vector>
+
+#include "msvm/vm/debug_hook.h"
+#include "msvm/vm/frame.h"
+
+namespace msvm::vm {
+
+class RegisterTrack {
+ public:
+  RegisterTrack(const Module& module, const Frame& frame);
+
+  void ran(int32_t instruction);
+  /// The PHIs of a block, coming from another.
+  void moved(BlockId block, BlockId from);
+  /// A region in native code, by what it did.
+  void ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state);
+
+  RegisterLook look(Reg r) const;
+  Reg reused_from(Reg r) const;
+  uint64_t clock() const { return clock_; }
+  const std::vector<Reg>& written() const { return written_; }
+  bool has_run(int32_t instruction) const { return ran_at_[static_cast<size_t>(instruction)] != 0; }
+  /// Whether an instruction has read the register since it got its value.
+  bool was_read(Reg r) const;
+
+ private:
+  struct Track {
+    RegisterLook look;
+    uint64_t defined = 0, written = 0;
+  };
+  Track& track(Reg r) { return tracks_[static_cast<size_t>(r)]; }
+  const Track& track(Reg r) const { return tracks_[static_cast<size_t>(r)]; }
+  bool is_tensor(Reg r) const { return slot(r) != kNoSlot; }
+  Slot slot(Reg r) const;
+  const TensorSlot& tensor(Reg r) const { return frame_.tensors[static_cast<size_t>(slot(r))]; }
+  struct Bytes {
+    const std::byte *begin = nullptr, *end = nullptr;
+    bool overlaps(const Bytes& o) const { return begin < o.end && o.begin < end; }
+    bool holds(const Bytes& o) const { return begin <= o.begin && o.end <= end; }
+  };
+  Bytes bytes(Reg r) const;
+
+  void define(Reg r, RegisterState state, Reg root);
+  void define_like(Reg r, Reg source);
+  void write(Reg r);
+  void take(Reg r, Reg by);
+  void proved_whole(const Instr& i);
+  void step();
+
+  const Module& module_;
+  const Frame& frame_;
+  std::vector<Track> tracks_;
+  std::vector<std::vector<Reg>> family_;  // by root: registers that look at its storage
+  std::vector<uint64_t> ran_at_;          // by instruction; 0: not yet
+  std::vector<Reg> written_;
+  int32_t at_ = -1;
+  uint64_t clock_ = 0;
+};
+
+}  // namespace msvm::vm

@@ -1,0 +1,197 @@
+// Threads that stop and go on, on one side or the other. A thread that waits in bytecode is in the middle of a call for debugpy.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "observe/dap/merge/state.h"
+
+namespace msvm::observe::dap::merge {
+namespace {
+
+Thread* thread_of(State& s, const Request& r) {
+  const auto id = Arguments(r.arguments).integer("threadId", 0, std::numeric_limits<int32_t>::max());
+  if (!id.ok()) {
+    s.fail(r, fmt::format("{}: {}", r.command, id.status().message()));
+    return nullptr;
+  }
+  Thread* t = s.threads.find(*id);
+  if (!t) s.fail(r, fmt::format("{}: there is no thread {}", r.command, *id));
+  return t;
+}
+
+/// The next run of the thread stops at its first instruction, or not any more.
+void arm(State& s, Thread& t, bool on, std::function<void()> then = nullptr) {
+  t.armed = on;
+  if (!s.of(Side::kBytecode).ready) {  // if the server comes meanwhile, it is told then
+    if (then) then();
+    return;
+  }
+  Json arguments{{"on", on}};
+  if (t.bytecode >= 0) arguments["threadId"] = t.bytecode;
+  else arguments["hostThread"] = t.python;
+  s.ask(Side::kBytecode, "msvm/stopAtNextRun", std::move(arguments), [then](const Json&) {
+    if (then) then();
+  });
+}
+
+/// Goes on; what comes is a stop, or nothing.
+void leave(Thread& t) { t.stopped = t.pausing = false; }
+
+void step_in_python(State& s, const Request& r, Thread& t) {
+  leave(t);
+  t.pending = Pending::kStep;
+  const bool into = r.command == "stepIn" && !r.arguments.contains("targetId");
+  const auto go = [&s, r] { s.forward(Side::kPython, r); };
+  if (into) arm(s, t, true, go);  // before debugpy lets it go
+  else go();
+}
+
+void step_in_bytecode(State& s, const Request& r, Thread& t) {
+  leave(t);
+  const auto go = [&s, r] { s.forward(Side::kBytecode, r); };
+  // The run may end with this step: then Python stops at its next line.
+  if (t.pending != Pending::kNone || t.python < 0 || !s.of(Side::kPython).ready) return go();
+  t.pending = Pending::kBack;
+  s.ask(Side::kPython, "pause", {{"threadId", t.python}}, [go](const Json&) { go(); });
+}
+
+/// Asks for each, and calls `then` when all have answered.
+struct Ask {
+  Side side;
+  std::string command;
+  Json arguments;
+};
+void ask_all(State& s, std::vector<Ask> asks, std::function<void()> then) {
+  const auto left = std::make_shared<size_t>(asks.size() + 1);
+  const auto one_less = [left, then = std::move(then)](const Json&) {
+    if (--*left == 0) then();
+  };
+  for (Ask& a : asks) s.ask(a.side, a.command, std::move(a.arguments), one_less);
+  one_less({});
+}
+
+}  // namespace
+
+void threads(State& s, const Request& r) {
+  const auto rows = std::make_shared<std::map<int64_t, std::string>>();
+  const auto answer = [&s, r, rows] {
+    Json list = Json::array();
+    for (const auto& [id, name] : *rows) list.push_back({{"id", id}, {"name", name}});
+    s.respond(r, {{"threads", std::move(list)}});
+  };
+  const auto add = [&s, rows](Side side, const Json& response) {
+    const Json body = body_of(response);
+    const auto list = Arguments(body).objects("threads");
+    if (!list.ok()) return;
+    for (const Arguments& row : *list) {
+      const auto id = row.integer("id", 0, std::numeric_limits<int32_t>::max());
+      const auto name = row.text("name", "");
+      const auto host = row.integer("hostThread", -1, std::numeric_limits<int32_t>::max(), -1);
+      if (!id.ok() || !name.ok() || !host.ok()) continue;
+      const Thread& t = side == Side::kPython ? s.threads.of_python(*id) : s.threads.of_bytecode(*id, s.of(Side::kPython).open() ? *host : -1);
+      rows->emplace(t.id, *name);  // debugpy's name first
+    }
+  };
+  const auto left = std::make_shared<int>(1);
+  const auto one_less = [left, answer] {
+    if (--*left == 0) answer();
+  };
+  for (const Side side : kSides) {
+    if (!s.of(side).ready) continue;
+    ++*left;
+    s.ask(side, "threads", Json::object(), [side, add, one_less](const Json& response) {
+      add(side, response);
+      one_less();
+    });
+  }
+  one_less();
+}
+
+void continue_(State& s, const Request& r) {
+  Thread* asked = thread_of(s, r);
+  if (!asked) return;
+  const auto single = Arguments(r.arguments).flag("singleThread", false);
+  if (!single.ok()) return s.fail(r, single.status().message());
+  // What debugpy would still stop at is taken back before the run goes on.
+  std::vector<Ask> first, then;
+  for (auto& [id, t] : s.threads.all()) {
+    if (!t.stopped || (*single && &t != asked)) continue;
+    const bool in_bytecode = t.where == Side::kBytecode;
+    if (!in_bytecode || t.pending != Pending::kNone) first.push_back({Side::kPython, "continue", {{"threadId", t.python}, {"singleThread", true}}});
+    if (in_bytecode) then.push_back({Side::kBytecode, "continue", {{"threadId", t.bytecode}, {"singleThread", true}}});
+    leave(t);
+    t.pending = Pending::kNone;
+  }
+  ask_all(s, std::move(first), [&s, r, then = std::move(then), single = *single] {
+    ask_all(s, then, [&s, r, single] { s.respond(r, {{"allThreadsContinued", !single}}); });
+  });
+}
+
+void step(State& s, const Request& r) {
+  Thread* t = thread_of(s, r);
+  if (!t) return;
+  if (!t->stopped) return s.fail(r, fmt::format("{}: thread {} runs", r.command, t->id));
+  if (t->where == Side::kPython) step_in_python(s, r, *t);
+  else step_in_bytecode(s, r, *t);
+}
+
+void pause(State& s, const Request& r) {
+  Thread* t = thread_of(s, r);
+  if (!t) return;
+  if (t->stopped) return s.respond(r);
+  // Where it runs isn't known here: both are asked, and what the other was asked is taken back when it stops.
+  std::vector<Ask> asks;
+  for (const Side side : kSides)
+    if (s.of(side).ready && t->on(side) >= 0) asks.push_back({side, "pause", {{"threadId", t->on(side)}}});
+  if (asks.empty()) return s.fail(r, fmt::format("pause: thread {} is gone", t->id));
+  t->pausing = true;
+  ask_all(s, std::move(asks), [&s, r] { s.respond(r); });
+}
+
+void stopped(State& s, Side side, Json body) {
+  const Arguments a(body);
+  const auto id = a.integer("threadId", 0, std::numeric_limits<int32_t>::max());
+  const auto host = a.integer("hostThread", -1, std::numeric_limits<int32_t>::max(), -1);
+  if (!id.ok() || !host.ok()) return;
+  Thread& t = side == Side::kPython ? s.threads.of_python(*id) : s.threads.of_bytecode(*id, s.of(Side::kPython).open() ? *host : -1);
+  const std::string reason = text_in(body, "reason");
+  if (side == Side::kPython) {
+    if (reason == "pause" && t.pending == Pending::kBack && !t.pausing) {
+      body["reason"] = "step";
+      body.erase("preserveFocusHint");
+    }
+    if (t.armed) arm(s, t, false);
+    if (t.pausing && t.bytecode >= 0) s.ask(Side::kBytecode, "pause", {{"threadId", t.bytecode}, {"on", false}});
+    t.pending = Pending::kNone;
+  } else {
+    if (t.armed && reason == "entry") {
+      body["reason"] = "step";
+      body["description"] = "Paused after a step";
+    }
+    if (t.armed) arm(s, t, false);
+    if (t.pausing && t.python >= 0) t.pending = Pending::kBack;  // debugpy's pause is what ends a step out
+  }
+  t.stopped = true;
+  t.pausing = false;
+  t.where = side;
+  body["threadId"] = t.id;
+  body["allThreadsStopped"] = false;
+  body.erase("hostThread");
+  if (const auto hit = body.find("hitBreakpointIds"); hit != body.end() && hit->is_array())
+    for (Json& b : *hit)
+      if (b.is_number_integer()) b = s.breakpoints.own_id(side, b.get<int64_t>());
+  s.event("stopped", std::move(body));
+}
+
+void continued(State& s, Side side, Json body) {
+  const Arguments a(body);
+  const auto id = a.integer("threadId", 0, std::numeric_limits<int32_t>::max());
+  const auto host = a.integer("hostThread", -1, std::numeric_limits<int32_t>::max(), -1);
+  if (!id.ok() || !host.ok()) return;
+  Thread& t = side == Side::kPython ? s.threads.of_python(*id) : s.threads.of_bytecode(*id, s.of(Side::kPython).open() ? *host : -1);
+  if (!t.stopped || t.where != side) return;  // the client has asked for it
+  leave(t);
+  s.event("continued", {{"threadId", t.id}, {"allThreadsContinued", false}});
+}
+
+}  // namespace msvm::observe::dap::merge

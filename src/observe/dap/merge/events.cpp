@@ -1,0 +1,60 @@
+// Events of the servers on their way to the client.
+#include <string_view>
+
+#include "observe/dap/merge/state.h"
+
+namespace msvm::observe::dap::merge {
+namespace {
+
+int64_t number(const Json& body, const char* name, int64_t absent) {
+  const auto at = body.find(name);
+  return at != body.end() && at->is_number_integer() ? at->get<int64_t>() : absent;
+}
+
+}  // namespace
+
+void python_event(State& s, const Json& message) {
+  const std::string name = text_in(message, "event");
+  Json body = body_of(message);
+  if (name == "initialized") {
+    if (s.attached) return configure(s, Side::kPython);  // the client has begun without it
+    s.of(Side::kPython).ready = true;
+    return s.event("initialized");
+  }
+  if (name == "stopped") return stopped(s, Side::kPython, std::move(body));
+  if (name == "continued") return continued(s, Side::kPython, std::move(body));
+  if (name == "breakpoint") return breakpoint_changed(s, Side::kPython, body);
+  if (name == "thread") {
+    const int64_t id = number(body, "threadId", -1);
+    if (text_in(body, "reason") == "exited") s.threads.erase_python(id);
+    else s.threads.of_python(id);
+    return s.event("thread", std::move(body));
+  }
+  if (name == "output" || name == "module" || name == "invalidated" || name == "loadedSource") {
+    ids_out(Side::kPython, body);
+    return s.event(name.c_str(), std::move(body));
+  }
+  // The end is the process's, and told by it; the rest is between debugpy and its own adapter.
+}
+
+void bytecode_event(State& s, const Json& message) {
+  const std::string name = text_in(message, "event");
+  Json body = body_of(message);
+  if (name == "initialized") {
+    if (s.attached) s.event("initialized");
+    return configure(s, Side::kBytecode);
+  }
+  if (name == "stopped") return stopped(s, Side::kBytecode, std::move(body));
+  if (name == "continued") return continued(s, Side::kBytecode, std::move(body));
+  if (name == "breakpoint") return breakpoint_changed(s, Side::kBytecode, body);
+  if (name == "exited" || name == "terminated" || name == "process") return;  // the process tells its own end
+  if (const int64_t id = number(body, "threadId", -1); id >= 0) {
+    body["threadId"] = s.threads.of_bytecode(id, number(body, "hostThread", -1)).id;
+    body.erase("hostThread");
+    if (name == "thread" && s.of(Side::kPython).open()) return;  // debugpy tells of threads
+  }
+  ids_out(Side::kBytecode, body);
+  s.event(name.c_str(), std::move(body));
+}
+
+}  // namespace msvm::observe::dap::merge

@@ -1,0 +1,283 @@
+// How a session begins and ends.
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+
+#include "observe/dap/capabilities.h"
+#include "observe/dap/merge/state.h"
+#include "observe/dap/server_file.h"
+#include "observe/monitor/access.h"
+
+namespace msvm::observe::dap::merge {
+namespace {
+
+constexpr auto kTimeToEnd = std::chrono::seconds(2);       // after SIGTERM
+constexpr auto kTimeToConnect = std::chrono::seconds(5);
+
+void answer_start(State& s, const Status& how) {
+  if (!s.starting) return;
+  const Request r = *std::exchange(s.starting, {});
+  if (how.ok()) s.respond(r);
+  else s.fail(r, fmt::format("{}: {}", r.command, how.message()));
+}
+
+/// The last words of a session.
+void finish(State& s) {
+  if (s.over) return;
+  s.over = true;
+  s.event("terminated");
+}
+
+/// The answer to disconnect.
+void leave(State& s, const Request& r) {
+  s.respond(r);
+  s.on_over();
+}
+
+void ended(State& s, int code, const std::string& how) {
+  answer_start(s, invalid_argument(fmt::format("{} {} before it had begun", s.python ? s.python->path : "python3", how)));
+  if (code > 128 && !s.ending) s.output("console", fmt::format("The program {}.\n", how));
+  if (!s.over) s.event("exited", {{"exitCode", code}});
+  finish(s);
+  if (s.ending) leave(s, *std::exchange(s.ending, {}));
+}
+
+Environment environment_of(State& s) {
+  Environment env{{"PYTHONUNBUFFERED", "1"}, {"PYTHONIOENCODING", "utf-8"}, {"PYDEVD_DISABLE_FILE_VALIDATION", "1"}};
+  struct stat socket {};
+  if (s.their_socket >= 0 && ::fstat(s.their_socket, &socket) == 0) {
+    env.emplace_back("MSVM_DEBUG", fmt::format("fd:{}:{}", Process::kInherited, socket.st_ino));
+    env.emplace_back("MSVM_DEBUG_WAIT", "1");
+  }
+  env.insert(env.end(), s.launch.env.begin(), s.launch.env.end());
+  return env;
+}
+
+Status spawn(State& s) {
+  const uint16_t port = s.acceptor ? s.acceptor->port() : 0;
+  MSVM_ASSIGN_OR_RETURN(s.process, Process::start(
+                                       {.command = command_of(*s.python, s.program, s.launch.args, port, s.token), .cwd = s.launch.cwd, .env = environment_of(s), .inherited = s.their_socket},
+                                       [&s](bool is_error, std::string text) { s.loop.post([&s, is_error, text] { s.output(is_error ? "stderr" : "stdout", text); }); },
+                                       [&s](int code, const std::string& how) { s.loop.post([&s, code, how] { ended(s, code, how); }); }));
+  if (s.their_socket >= 0) ::close(std::exchange(s.their_socket, -1));
+  s.event("process", {{"name", s.program}, {"systemProcessId", s.process->pid()}, {"isLocalProcess", true}, {"startMethod", "launch"}});
+  return {};
+}
+
+void open_server(State& s, Side side, std::unique_ptr<Connection> connection) {
+  s.of(side).upstream = std::make_unique<Upstream>(
+      std::move(connection), s.loop, [&s, side](const Json& m) { side == Side::kPython ? python_event(s, m) : bytecode_event(s, m); }, [&s, side] { server_closed(s, side); });
+}
+
+/// initialize and attach; the server's `initialized` comes when it is ready.
+void greet(State& s, Side side, Json attach, std::function<void(const Json&)> initialized, std::function<void(const Json&)> attached) {
+  s.ask(side, "initialize", s.initialize, [&s, side, attach = std::move(attach), initialized = std::move(initialized), attached = std::move(attached)](const Json& answer) {
+    if (!succeeded(answer)) return attached(answer);
+    initialized(body_of(answer));
+    s.ask(side, "attach", attach, attached);
+  });
+}
+
+void python_connected(State& s, int fd);
+
+/// The process that runs has debugpy connect to us, if it can. Bytecode doesn't wait for that.
+void invite_python(State& s) {
+  s.token = random_secret().substr(0, 32);
+  auto acceptor = Acceptor::start([&s](int fd) { s.loop.post([&s, fd] { python_connected(s, fd); }); });
+  if (!acceptor.ok()) return s.output("console", acceptor.status().message() + "\n");
+  s.acceptor = std::move(*acceptor);
+  s.ask(Side::kBytecode, "msvm/startHostDebugger", {{"port", s.acceptor->port()}, {"token", s.token}}, [&s](const Json& answer) {
+    if (succeeded(answer)) s.library = text_in(body_of(answer), "library");
+    else if (s.of(Side::kBytecode).open()) s.output("console", message_of(answer) + "\n");
+  });
+}
+
+/// The process imports msvm some time or other; until then its socket keeps what is said here.
+void greet_bytecode(State& s, const std::string& token) {
+  Json attach{{"native", s.launch.native_stays ? "stay" : "stepDown"}, {"stopOnEntry", s.launch.stop_on_entry}};
+  if (!token.empty()) attach["token"] = token;
+  greet(
+      s, Side::kBytecode, std::move(attach), [](const Json&) {},
+      [&s](const Json& answer) {
+        if (s.attached) answer_start(s, succeeded(answer) ? Status() : invalid_argument(message_of(answer)));
+        if (s.attached && succeeded(answer) && s.wants_debugpy) invite_python(s);
+        if (!succeeded(answer) && !s.attached && s.of(Side::kBytecode).open()) s.output("console", fmt::format("Bytecode can't be debugged: {}\n", message_of(answer)));
+      });
+}
+
+/// What debugpy can do beside what both can, and its filters beside ours.
+void tell_capabilities(State& s, const Json& python) {
+  Json more = Json::object();
+  for (const char* name : {"supportsGotoTargetsRequest", "supportsModulesRequest", "supportsExceptionOptions", "supportsSetExpression", "supportsStepInTargetsRequest", "supportsClipboardContext"})
+    if (const auto has = python.find(name); has != python.end()) more[name] = *has;
+  more["supportsSingleThreadExecutionRequests"] = true;
+  Json filters = capabilities()["exceptionBreakpointFilters"];
+  if (const auto theirs = python.find("exceptionBreakpointFilters"); theirs != python.end() && theirs->is_array())
+    for (const Json& f : *theirs) filters.push_back(f);
+  more["exceptionBreakpointFilters"] = std::move(filters);
+  s.event("capabilities", {{"capabilities", std::move(more)}});
+}
+
+void python_connected(State& s, int fd) {
+  if (s.of(Side::kPython).upstream) {
+    ::close(fd);
+    return;
+  }
+  open_server(s, Side::kPython, std::make_unique<Connection>(fd, fd));
+  s.ask(Side::kPython, "pydevdAuthorize", {{"debugServerAccessToken", nullptr}}, [&s](const Json& answer) {
+    const Json body = body_of(answer);
+    if (!succeeded(answer) || body.value("clientAccessToken", Json()) != s.token) {
+      s.of(Side::kPython).upstream->close();  // somebody else on this machine
+      return answer_start(s, invalid_argument("something else than debugpy has connected"));
+    }
+    Json attach{{"justMyCode", s.just_my_code},
+                {"stopAllThreadsOnSuspend", false},        // threads stop and go on one by one, as in bytecode
+                {"steppingResumesAllThreads", false},
+                {"redirectOutput", false},
+                {"rules", Json::array({{{"path", s.library + "/**"}, {"include", false}}})}};  // nobody steps into what compiles a function
+    greet(
+        s, Side::kPython, std::move(attach), [&s](const Json& can) { tell_capabilities(s, can); }, [&s](const Json& attached) { answer_start(s, succeeded(attached) ? Status() : invalid_argument(message_of(attached))); });
+  });
+}
+
+Status launch(State& s, const Arguments& a) {
+  MSVM_ASSIGN_OR_RETURN(s.launch, read_launch(a));
+  MSVM_ASSIGN_OR_RETURN(s.just_my_code, a.flag("justMyCode", true));
+  MSVM_ASSIGN_OR_RETURN(s.wants_debugpy, a.flag("debugpy", true));
+  MSVM_ASSIGN_OR_RETURN(s.program, program_path(s.launch));
+  MSVM_ASSIGN_OR_RETURN(s.python, find_interpreter(s.launch));
+  s.library = s.python->msvm;
+  const bool has_debugpy = s.python->debugpy;
+  if (s.launch.no_debug || !s.wants_debugpy) s.python->debugpy = false;
+  if (!s.launch.no_debug) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return resource_limit(fmt::format("no sockets: {}", std::strerror(errno)));
+    s.their_socket = ends[1];
+    open_server(s, Side::kBytecode, std::make_unique<Connection>(ends[0], ends[0]));
+    greet_bytecode(s, "");
+  }
+  if (s.python->debugpy) {
+    s.token = random_secret().substr(0, 32);
+    MSVM_ASSIGN_OR_RETURN(s.acceptor, Acceptor::start([&s](int fd) { s.loop.post([&s, fd] { python_connected(s, fd); }); }));
+    return spawn(s);
+  }
+  if (!s.launch.no_debug && !has_debugpy)
+    s.output("console", fmt::format("{} has no debugpy: breakpoints, steps and variables of Python code aren't there, only those of bytecode. `{} -m pip install debugpy` adds them.\n", s.python->path, s.python->path));
+  answer_start(s, {});
+  s.event("initialized");  // the program starts when the client is done
+  return {};
+}
+
+Result<ServerPlace> place_of(const Arguments& a) {
+  if (a.has("processId")) {
+    MSVM_ASSIGN_OR_RETURN(const int64_t pid, a.integer("processId", 1, std::numeric_limits<int32_t>::max()));
+    return find_server(static_cast<int>(pid));
+  }
+  ServerPlace place;
+  MSVM_ASSIGN_OR_RETURN(const std::string address, a.text("address"));
+  MSVM_ASSIGN_OR_RETURN(place.token, a.text("token", ""));
+  const size_t colon = address.rfind(':');
+  const auto port = colon == std::string::npos ? std::nullopt : parse_address(std::string_view(address).substr(colon + 1));
+  if (!port || *port == 0 || *port > 65535) return a.wrong("address", "an address with a port, such as \"127.0.0.1:40001\"");
+  place.port = static_cast<uint16_t>(*port);
+  place.address = address.substr(0, colon);
+  if (place.address.starts_with('[') && place.address.ends_with(']')) place.address = place.address.substr(1, place.address.size() - 2);
+  if (place.address == "localhost") place.address = "127.0.0.1";
+  return place;
+}
+
+Status attach(State& s, const Arguments& a) {
+  s.attached = true;
+  MSVM_ASSIGN_OR_RETURN(const ServerPlace place, place_of(a));
+  MSVM_ASSIGN_OR_RETURN(const std::string native, a.text("native", "stepDown"));
+  if (native != "stepDown" && native != "stay") return a.wrong("native", "\"stepDown\" or \"stay\"");
+  s.launch.native_stays = native == "stay";
+  MSVM_ASSIGN_OR_RETURN(s.launch.stop_on_entry, a.flag("stopOnEntry", false));
+  MSVM_ASSIGN_OR_RETURN(s.just_my_code, a.flag("justMyCode", true));
+  MSVM_ASSIGN_OR_RETURN(s.wants_debugpy, a.flag("debugpy", true));
+  MSVM_ASSIGN_OR_RETURN(auto connection, Connection::connect(place.address, place.port, kTimeToConnect));
+  open_server(s, Side::kBytecode, std::move(connection));
+  greet_bytecode(s, place.token);
+  return {};
+}
+
+}  // namespace
+
+void begin_launch(State& s, const Request& r) {
+  s.starting = r;
+  if (const Status begun = launch(s, Arguments(r.arguments)); !begun.ok()) answer_start(s, begun);
+}
+
+void begin_attach(State& s, const Request& r) {
+  s.starting = r;
+  if (const Status begun = attach(s, Arguments(r.arguments)); !begun.ok()) answer_start(s, begun);
+}
+
+void configuration_done(State& s, const Request& r) {
+  if (s.configured) return s.fail(r, "configurationDone: configuration was done already");
+  s.configured = true;
+  if (!s.attached && !s.process) {  // without debugpy the program starts here
+    if (const Status started = spawn(s); !started.ok()) {
+      s.fail(r, started.message());
+      s.output("stderr", started.message() + "\n");
+      return finish(s);
+    }
+  }
+  for (const Side side : kSides)
+    if (s.of(side).ready && !std::exchange(s.of(side).configured, true)) s.ask(side, "configurationDone", Json::object());
+  s.respond(r);
+}
+
+void configure(State& s, Side side) {
+  Server& server = s.of(side);
+  server.ready = true;
+  replay_breakpoints(s, side);
+  if (side == Side::kBytecode)
+    for (auto& [id, t] : s.threads.all())
+      if (t.armed && t.python >= 0) s.ask(side, "msvm/stopAtNextRun", {{"hostThread", t.python}, {"on", true}});
+  if (s.configured && !std::exchange(server.configured, true)) s.ask(side, "configurationDone", Json::object());
+}
+
+void server_closed(State& s, Side side) {
+  Server& server = s.of(side);
+  server.ready = false;
+  for (auto& [id, t] : s.threads.all())
+    if (t.where == side) t.stopped = false;
+  if (s.attached && side == Side::kBytecode) {
+    answer_start(s, invalid_argument("the process is gone"));
+    finish(s);
+  }
+}
+
+void terminate(State& s, const Request& r) {
+  s.respond(r);
+  if (s.process) return s.process->terminate(kTimeToEnd);
+  if (s.attached && s.of(Side::kBytecode).open()) return s.ask(Side::kBytecode, "terminate", Json::object());  // its runs
+  finish(s);  // nothing has begun
+}
+
+void disconnect(State& s, const Request& r) {
+  s.over = true;
+  if (s.starting) answer_start(s, Status(StatusCode::kCancelled, "the client has left"));
+  if (s.process && !s.attached) {  // it was started for this session, and its output goes here: it ends with it
+    s.ending = r;
+    s.process->kill();
+    return;
+  }
+  const auto left = std::make_shared<int>(1);
+  const auto one_less = [&s, r, left](const Json&) {
+    if (--*left == 0) leave(s, r);
+  };
+  for (const Side side : kSides) {
+    if (!s.of(side).open()) continue;
+    ++*left;
+    s.ask(side, "disconnect", r.arguments, one_less);
+  }
+  one_less({});
+}
+
+}  // namespace msvm::observe::dap::merge

@@ -1,0 +1,241 @@
+"""How sessions with Python programs begin wrongly, and end: nothing is left behind."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from client import Client, RefusedError
+from programs import CALLS, LOOP, PLAIN, REFUSED, line_of, written
+
+
+def gone(pid):
+    """Whether a process has ended, within a while."""
+    for _ in range(400):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def pid_of(c):
+    return c.named("process")[-1]["systemProcessId"]
+
+
+def test_there_is_no_such_file(launched, client, tmp_path):
+    client.initialize()
+    with pytest.raises(RefusedError, match=r"there is no file .*none\.py"):
+        client.request("launch", program=str(tmp_path / "none.py"))
+
+
+def test_interpreters_that_wont_do(client, tmp_path, environment):
+    program = written(tmp_path, "p.py", PLAIN)
+    client.initialize()
+    with pytest.raises(RefusedError, match="can't start /no/python"):
+        client.request("launch", program=str(program), python="/no/python")
+
+
+def test_an_interpreter_without_msvm(client, tmp_path):
+    program = written(tmp_path, "p.py", PLAIN)
+    client.initialize()
+    with pytest.raises(RefusedError, match="has no module msvm; install it"):
+        client.request("launch", program=str(program), python=sys.executable, env={"PYTHONPATH": ""})
+
+
+@pytest.mark.parametrize("arguments", [{"program": 3}, {"args": "x"}, {"native": "maybe"}, {"cwd": "/no/such/folder"}])
+def test_arguments_that_are_wrong(client, tmp_path, arguments):
+    program = written(tmp_path, "p.py", PLAIN)
+    client.initialize()
+    with pytest.raises(RefusedError, match=next(iter(arguments))):
+        client.request("launch", {"program": str(program), "python": sys.executable, **arguments})
+
+
+def test_a_syntax_error(launched):
+    c, _ = launched("def f(:\n    pass\n")
+    assert c.ended() == 1
+    assert "SyntaxError" in c.output("stderr")
+
+
+def test_exit_codes(launched):
+    c, _ = launched("import sys\nprint('out')\nprint('err', file=sys.stderr)\nsys.exit(7)\n")
+    assert c.ended() == 7
+    assert c.output() == "out\n" and "err\n" in c.output("stderr")
+
+
+def test_a_program_that_crashes(launched):
+    c, _ = launched("import msvm, os\nos.kill(os.getpid(), 11)\n")
+    assert c.ended() == 128 + 11
+    assert "signal 11" in c.output("console")
+
+
+def test_an_exception_that_nobody_catches(launched):
+    c, path = launched("def f():\n    raise KeyError('k')    # raises\n\nf()\n", filters=["uncaught"])
+    thread = c.stopped("exception")["threadId"]
+    assert c.top(thread) == ("program.py", line_of(path, "raises"))
+    assert "KeyError" in c.request("exceptionInfo", threadId=thread)["exceptionId"]
+    c.resume(thread)
+    assert c.ended() == 1
+
+
+def test_a_module_that_cant_be_verified_ends_the_step(launched, tmp_path):
+    bad = written(tmp_path, "bad.msasm", ".module 1.0\n.func @main(%x: f32[2]) -> (f32[2]) {\n^entry:\n  RETURN %y\n}\n")
+    c, _path = launched(REFUSED, "load", args=[str(bad)])
+    thread = c.stopped("breakpoint")["threadId"]
+    begin = time.monotonic()
+    c.request("stepIn", threadId=thread)
+    failed = c.event("msvm/verificationFailed")
+    assert failed["name"].endswith("bad.msasm") and failed["diagnostics"][0]["code"].startswith("MSV")
+    del begin
+    assert c.ended() == 1
+    assert "VerificationError" in c.output("stderr")
+
+
+@pytest.mark.parametrize("how", ["terminate", "disconnect", "leave"])
+@pytest.mark.parametrize("stage", ["before configurationDone", "stopped in Python", "stopped in bytecode", "running"])
+def test_ends_at_each_stage(launched, tmp_path, stage, how):
+    marks = {"stopped in Python": ["counted"], "stopped in bytecode": ["inside"]}.get(stage, [])
+    c, _path = launched(LOOP, *marks, args=["120"], done=stage != "before configurationDone")
+    if marks:
+        c.stopped("breakpoint")
+    elif stage == "running":
+        c.event("msvm/programLoaded")
+    pid = pid_of(c)
+    if how == "terminate":
+        c.request("terminate")
+        c.event("terminated")
+    elif how == "disconnect":
+        c.request("disconnect", terminateDebuggee=True)
+    else:
+        c.process.stdin.close()
+        c.process.wait(20)
+    assert gone(pid)
+
+
+def test_children_go_with_the_program(launched):
+    program = """
+        import subprocess, sys
+        p = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        print(p.pid, flush=True)
+        p.wait()
+    """
+    c, _ = launched(program)
+    c.event("output", where=lambda b: b["category"] == "stdout")
+    child = int(c.output())
+    c.request("disconnect")
+    assert gone(child)
+
+
+def test_ctrl_c_while_a_run_waits(launched):
+    c, _path = launched(CALLS, "sum")
+    c.stopped("breakpoint")
+    os.kill(pid_of(c), 2)
+    c.event("exited")
+    assert "KeyboardInterrupt" in c.output("stderr")
+
+
+def test_without_debugpy(launched):
+    c, path = launched(CALLS, "sum", debugpy=False)
+    thread = c.stopped("breakpoint")["threadId"]
+    names = [f["name"] for f in c.frames(thread)]
+    assert names[0].startswith("BC-Instruction") and names[-2:] == ["main", "<module>"]
+    main = next(f for f in c.frames(thread) if f["name"] == "main")
+    assert c.evaluate("seen.upper()", main["id"])["result"] == "'HERE'"
+    c.step("next", thread)
+    c.breakpoints(path, [])
+    c.request("stepOut", threadId=thread)
+    assert c.ended() == 0
+
+
+def test_no_debug(launched):
+    c, _ = launched(CALLS, "sum", noDebug=True)
+    assert c.ended() == 0
+    assert "total 64.0 64.0" in c.output() and not c.named("stopped")
+
+
+def test_fork(launched):
+    forks = """
+    import os
+    main()
+    if os.fork() == 0:
+        main()
+        os._exit(0)
+    assert os.wait()[1] == 0
+"""
+    c, path = launched(CALLS.replace("\n    main()\n", forks + "    main()\n"), "again")
+    thread = c.stopped("breakpoint")["threadId"]
+    c.step("stepIn", thread)
+    c.breakpoints(path, [])
+    c.resume(thread)
+    assert c.ended() == 0
+    assert c.output().count("total 64.0 64.0") == 3
+
+
+# --- attach ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def running(tmp_path, environment):
+    """A program with a debug server that runs until NAME.stop is there: (process, path)."""
+    serving = """import msvm as ms
+    server = ms.vm.start_debugger()
+    print(server.address, server.token, flush=True)
+"""
+    path = written(tmp_path, "served.py", LOOP.replace("import msvm as ms\n", serving))
+    p = subprocess.Popen([sys.executable, str(path)], env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True)
+    yield p, path
+    p.kill()
+    p.wait()
+
+
+def test_attach_and_detach(running, environment):
+    process, path = running
+    process.stdout.readline()
+    for _ in range(2):
+        with Client(env=environment) as c:
+            c.start("attach", breakpoints={path: [line_of(path, "inside")]}, processId=process.pid)
+            thread = c.stopped("breakpoint")["threadId"]
+            assert c.frames(thread)[0]["name"].startswith("BC-Instruction")
+            assert "<module>" in [f["name"] for f in c.frames(thread)]
+            c.step("next", thread)
+            c.request("disconnect", terminateDebuggee=False)
+    written(path.parent, "served.py.stop", "")
+    assert process.stdout.read() == "sum 12288.0 True\n"
+    assert process.wait(60) == 0
+
+
+def test_attach_by_address(running, environment):
+    process, path = running
+    address, token = process.stdout.readline().split()
+    with Client(env=environment) as c, pytest.raises(RefusedError, match="token"):
+        c.start("attach", address=address, token="0" * 32)
+    with Client(env=environment) as c:
+        c.start("attach", address=address, token=token)
+        c.event("msvm/programLoaded")
+    written(path.parent, "served.py.stop", "")
+    assert process.wait(60) == 0
+
+
+def test_attach_to_who_isnt_there(client):
+    client.initialize()
+    with pytest.raises(RefusedError, match=r"start_debugger|MSVM_DEBUG"):
+        client.request("attach", processId=os.getpid())
+
+
+def test_runs_wait_for_a_debugger(tmp_path, environment):
+    path = written(tmp_path, "waits.py", CALLS)
+    env = {**os.environ, **environment, "MSVM_DEBUG": "127.0.0.1:0", "MSVM_DEBUG_WAIT": "1"}
+    p = subprocess.Popen([sys.executable, str(path)], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "wait for a debugger" in p.stderr.readline()
+    with Client(env=environment) as c:
+        c.start("attach", breakpoints={path: [line_of(path, "product")]}, processId=p.pid)
+        thread = c.stopped("breakpoint")["threadId"]
+        assert next(f["line"] for f in c.frames(thread) if f["name"] == "main") == line_of(path, "call")
+        c.breakpoints(path, [])
+        c.resume(thread)
+        c.event("terminated")
+    assert p.communicate(timeout=60)[0] == "total 64.0 64.0\n"
