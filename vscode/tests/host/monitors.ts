@@ -21,7 +21,7 @@ export const monitorSuite = () =>
     test('JIT Monitor follows a program that runs', async () => {
       await write('steady.msasm', PROGRAM);
       const path = vscode.workspace.getConfiguration('msvm').get<string>('path', '');
-      const program = spawn(path, ['run', 'steady.msasm', '-s', 'x=64x64', '-n', '100000000', '-q', '--monitor', '127.0.0.1:0'], { cwd: workspace().fsPath });
+      const program = spawn(path, ['run', 'steady.msasm', '-s', 'x=512x512', '-n', '1000000', '-q', '--monitor', '127.0.0.1:0'], { cwd: workspace().fsPath });
       try {
         let said = '';
         program.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
