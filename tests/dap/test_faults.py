@@ -20,7 +20,7 @@ def to_call(client, thread, operator):
         call = client.request("msvm/call", threadId=thread)
         if call and call.get("op") == operator:
             return call
-        client.step("next", thread)
+        client.step("stepIn", thread)
     raise AssertionError(f"no {operator} came")
 
 
@@ -30,8 +30,9 @@ def test_broken_binding(client):
     seen = registers(client, thread)
     height, width = seen["R5"]["shape"][2:]
     assert (height["value"], width["value"]) == (96, 96)  # of a picture of 48 by 64
-    assert "H" in width["symbol"] and "W" not in width["symbol"]  # the width is bound to the height
-    assert (seen["R2"]["name"], seen["R2"]["value"]) == ("width", "48")
+    assert (width["symbol"], seen["R4"]["name"]) == ("R4", "out_width")  # twice R2,
+    assert (seen["R2"]["name"], seen["R2"]["value"]) == ("width", "48")  # which holds the height:
+    assert 'R2 "width" = SHAPE_PROPAGATE R0, 2' in client.request("msvm/listing", program=0)["text"]
     assert [d["value"] for d in call["inputs"][0]["shape"]] == [1, 3, 48, 64]
 
 
@@ -40,7 +41,7 @@ def test_wrong_phi(client):
     totals, added = [], []
     for _ in range(3):
         to_call(client, thread, "Add")
-        client.step("next", thread)
+        client.step("stepIn", thread)
         seen = registers(client, thread)
         assert seen["R6"]["changed"] and not seen["R3"]["changed"]
         totals.append(client.request("msvm/tensor", threadId=thread, expression="R3")["values"])
