@@ -104,7 +104,8 @@ Result<bool> DebugConsole::command(const std::string& given) {
   }
   for (const Command& c : commands()) {
     const std::string_view name = c.name;
-    if (!c.run || !(word == c.brief || (name.starts_with(word) && word.size() >= std::string_view(c.brief).size() && name.starts_with(c.brief)))) continue;
+    const size_t shortest = name.starts_with(c.brief) ? std::string_view(c.brief).size() : 2;
+    if (!c.run || !(word == c.brief || (name.starts_with(word) && word.size() >= shortest))) continue;
     MSVM_RETURN_IF_ERROR((this->*c.run)(rest));
     if (c.repeats) last_ = name == "list" ? "list" : line;
     return true;

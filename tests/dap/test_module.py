@@ -119,7 +119,7 @@ def test_pausing_all(module):
     c.event("thread")
     c.request("pause", threadId=0)
     thread = c.stopped("pause")["threadId"]
-    with pytest.raises(RefusedError, match=r"wait|pause|stop"):
+    with pytest.raises(RefusedError, match="no thread"):
         c.request("continue", threadId=thread + 77)
     c.request("terminate")  # while it waits
     c.event("terminated")
@@ -211,13 +211,17 @@ def test_before_the_program_runs(module):
 
 
 def test_bad_conditions_are_told(neck):
-    c, _ = neck
+    c, thread = neck
     line = line_with(c, "OP_CALL")
-    for condition in ("shape(R3", "R3 +", "1 ==== 2", "nowhere > 1", "R99 > 1"):
+    for condition in ("shape(R3", "R3 +", "1 ==== 2", "shape(R3)[", "and"):
         (row,) = c.breakpoints(BC, [{"line": line, "condition": condition}])
         assert not row["verified"] and row["message"], (condition, row)
     (row,) = c.breakpoints(BC, [{"line": line, "hitCondition": "often"}])
     assert not row["verified"] and row["message"], row
+    (row,) = c.breakpoints(BC, [{"line": line, "condition": "nowhere > 1"}])  # known when control comes by
+    c.resume(thread)
+    stop = c.stopped("breakpoint")
+    assert stop["hitBreakpointIds"] == [row["id"]] and "nowhere" in stop["text"]
 
 
 # --- what is seen -------------------------------------------------------------------------------------------------------------
@@ -399,18 +403,18 @@ def test_completions(neck):
 def test_set_variable(module):
     c, _ = module(SUM, stopOnEntry=True, ranges=["n=5:5"])
     thread = c.stopped("entry")["threadId"]
-    until(c, thread, "SHAPE_CALC")
+    c.step("next", thread)
     scope = c.scopes(c.frames(thread)[0]["id"])["Registers"]
-    assert c.request("setVariable", variablesReference=scope, name="R2", value="100")["value"] == "100"
-    assert registers(c, thread)["R2"]["value"] == "100"
-    for name, value in (("R2", "many"), ("R2", ""), ("R77", "1"), ("x", "1"), ("R2", "99999999999999999999")):
+    assert c.request("setVariable", variablesReference=scope, name="R0", value="7")["value"] == "7"
+    assert registers(c, thread)["R0"]["value"] == "7"
+    for name, value in (("R0", "many"), ("R0", ""), ("R77", "1"), ("x", "1"), ("R0", "99999999999999999999"), ("R2", "1")):
         with pytest.raises(RefusedError, match="setVariable: "):
             c.request("setVariable", variablesReference=scope, name=name, value=value)
     symbols = c.scopes(c.frames(thread)[0]["id"])["Symbols"]
     with pytest.raises(RefusedError, match="can't be changed"):
         c.request("setVariable", variablesReference=symbols, name="N", value="1")
     c.resume(thread)
-    assert c.ended() == 0 and "output 0: 110" in c.output()
+    assert c.ended() == 0 and "output 0: 21" in c.output()
 
 
 def test_sizes_that_are_proved_stay(neck):
@@ -477,7 +481,7 @@ def test_unknown_filters(neck):
 
 def test_verification_fails(client, tmp_path):
     path = written(tmp_path, "refused.msasm", REFUSED)
-    with pytest.raises(RefusedError, match=r"launch: .*MSV"):
+    with pytest.raises(RefusedError, match=r"launch: [\s\S]*\[MSV0301\]"):
         client.start(program=str(path), shapes=["x=2"])
     (said,) = client.named("msvm/verificationFailed")
     assert said["name"] == str(path)
@@ -521,7 +525,7 @@ def test_launches_that_fail(client, tmp_path, arguments, says):
     if says is None:
         assert answer["success"]
         client.request("configurationDone")
-        assert "rank" in client.output("stderr") or client.ended() == 1
+        assert "found f32[1, 2]" in client.stopped("exception")["text"]
     else:
         assert not answer["success"] and says in answer["message"], answer
 
