@@ -104,6 +104,7 @@ describe.each(['Default Dark Modern', 'Default Light Modern'])('in %s', (theme) 
   it('a trace is a timeline: outliers, search, the instruction, another log', async () => {
     const { page } = bench;
     await bench.command('View: Close All Editors');
+    await bench.command('Notifications: Clear All Notifications');
     await page.keyboard.press('Control+J'); // the panel with the problems
     const [log] = readdirSync(join(bench.folder, 'ms_bc_trace')).filter((name) => name.endsWith('.bclog'));
     await bench.openFile(log ?? '');
