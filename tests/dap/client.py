@@ -1,7 +1,6 @@
 """A client of the Debug Adapter Protocol, as an editor is one: over `msvm dap`, without knowing anything of the project."""
 
 import contextlib
-import contextlib
 import json
 import os
 import subprocess

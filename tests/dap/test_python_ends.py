@@ -10,7 +10,6 @@ import pytest
 from client import Client, RefusedError
 from programs import CALLS, LOOP, PLAIN, REFUSED, line_of, written
 
-
 BAD = """module "bad" version 1
 
 func @main(x: f32[2]) -> (y: f32[2])
