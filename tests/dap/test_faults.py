@@ -20,7 +20,7 @@ def to_call(client, thread, operator):
         call = client.request("msvm/call", threadId=thread)
         if call and call.get("op") == operator:
             return call
-        client.step("stepIn", thread)
+        client.step("next", thread)
     raise AssertionError(f"no {operator} came")
 
 
@@ -41,7 +41,7 @@ def test_wrong_phi(client):
     totals, added = [], []
     for _ in range(3):
         to_call(client, thread, "Add")
-        client.step("stepIn", thread)
+        client.step("next", thread)
         seen = registers(client, thread)
         assert seen["R6"]["changed"] and not seen["R3"]["changed"]
         totals.append(client.request("msvm/tensor", threadId=thread, expression="R3")["values"])

@@ -33,16 +33,9 @@ class ProgramMap {
   struct FunctionMap {
     std::string name;
     std::vector<int32_t> step;             // by instruction: where its step begins: itself, of a PHI the first one of its block
-    std::vector<int32_t> block;            // by instruction
     std::vector<uint32_t> origin;          // by instruction: index into `origins`
     std::vector<Origin> origins;
     std::vector<std::pair<int32_t, std::string>> calls;  // instruction, operator
-    /// Blocks of the loop that a step over instruction's edge back would go round; empty: it has none.
-    std::vector<uint8_t> loop_of(int32_t instruction) const;
-
-    std::vector<std::vector<int32_t>> successors;  // by block
-    std::vector<int32_t> last;             // by block: its terminator
-    std::vector<std::vector<int32_t>> back;// by block: headers to which it goes back
   };
   /// Empty if the program went before anybody asked.
   const std::vector<FunctionMap>& functions() const {
