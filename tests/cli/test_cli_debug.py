@@ -99,8 +99,8 @@ BREAKING = [
 def test_looking(debug, tmp_path):
     done = debug(NECK, *LOOKING, args=["-s", "x=2x8x4x12"])
     assert done.code == 0 and done.err == ""
-    assert re.search(r"R0 +x +TensorMeta +f32\[.*\]  input 0 0x\w+\n", after(done, "info registers")) and re.search(
-        r"R1 +i64 +4\n", after(done, "info registers")
+    assert re.search(r"R0 +x +TensorMeta +f32\[.*\]  input 0 0x\w+  \*\n", after(done, "info registers")) and re.search(
+        r"R1 +i64 +4  \*\n", after(done, "info registers")
     )
     assert re.search(r"Resize .*nearest.*\n +input +\S+ +R3 +f32\[.*\]  strides \[384, 48, 12, 1\]\n", after(done, "i call"))
     assert re.search(r"N +2 ", after(done, "info symbols"))

@@ -108,7 +108,7 @@ def test_pause_in_a_loop(module):
     for _ in range(3):
         c.request("pause", threadId=thread)
         assert c.stopped("pause")["threadId"] == thread
-        assert opcode(c, thread) in ("JUMP", "SCALAR_PHI")
+        assert opcode(c, thread) in ("SCALAR_INPUT", "JUMP", "SCALAR_PHI")
         c.resume(thread)
     c.request("terminate")
     c.event("terminated")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from client import RefusedError
-from programs import CALLS, LOOP, MISMATCH, NAN, PLAIN, THREADS, line_of, written
+from python_programs import CALLS, LOOP, MISMATCH, NAN, PLAIN, THREADS, line_of, written
 
 INSTRUCTION = re.compile(r"BC-Instruction: [A-Z_]+ offset 0x[0-9a-f]+")
 

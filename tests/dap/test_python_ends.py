@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from client import Client, RefusedError
-from programs import CALLS, LOOP, PLAIN, REFUSED, line_of, written
+from python_programs import CALLS, LOOP, PLAIN, REFUSED, line_of, written
 
 BAD = """module "bad" version 1
 
