@@ -49,8 +49,9 @@ def views(client: Client, thread: int) -> None:
     """What VS Code and the extension ask for at each stop."""
     client.request("threads")
     frame = client.frames(thread)[0]
-    scopes = client.scopes(frame["id"])
-    client.variables(scopes["Registers"])
+    scope = client.request("scopes", frameId=frame["id"])["scopes"][0]
+    part = {"start": 0, "count": 100} if "indexedVariables" in scope else {}  # an editor unfolds such a list in parts
+    client.request("variables", variablesReference=scope["variablesReference"], **part)
     client.request("msvm/registers", threadId=thread, first=0, count=16)
     client.request("msvm/buffers", threadId=thread)
     client.request("msvm/call", threadId=thread)

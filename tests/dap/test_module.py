@@ -275,6 +275,23 @@ def test_scopes_and_variables(neck):
     assert [v["name"] for v in part] == ["R1", "R2"]
 
 
+def test_many_registers_come_in_parts(module):
+    calls = 120
+    body = "\n".join(f"  R{k} = SHAPE_CALC add R{k - 1}, 1" for k in range(1, calls + 1))
+    text = f'module "many" version 1\n\nfunc @main(i: i64) -> (i64)\nb0:\n  R0 = SCALAR_INPUT 0\n{body}\n  RETURN (; R{calls})\n'
+    c, _ = module(text, stopOnEntry=True, ranges=["i=5:5"])
+    thread = c.stopped("entry")["threadId"]
+    until_the_end = c.breakpoints(BC, [line_with(c, "RETURN")])
+    assert until_the_end[0]["verified"]
+    c.resume(thread)
+    c.stopped("breakpoint")
+    scope = c.request("scopes", frameId=c.frames(thread)[0]["id"])["scopes"][0]
+    assert scope["name"] == "Registers" and scope["indexedVariables"] == calls + 1
+    part = c.request("variables", variablesReference=scope["variablesReference"], filter="indexed", start=100, count=100)["variables"]
+    assert [(v["name"], v["value"]) for v in part] == [(f"R{k}", str(k + 5)) for k in range(100, calls + 1)]
+    assert len(c.request("variables", variablesReference=scope["variablesReference"])["variables"]) == calls + 1
+
+
 def test_numbers_die_when_the_thread_goes_on(neck):
     c, thread = neck
     frame = c.frames(thread)[0]["id"]
@@ -594,7 +611,8 @@ def test_disassembly(neck):
     assert whole[1]["address"] == here
     around = rows(instructionOffset=-50, instructionCount=100)
     assert len(around) == 100 and [r["presentationHint"] for r in around] == ["invalid"] * 49 + ["normal"] * 8 + ["invalid"] * 43
-    assert around[49:57] == whole
+    assert [r["instruction"] for r in around[49:57]] == [r["instruction"] for r in whole]
+    assert whole[0]["location"]["path"].endswith("module.msasm") and [r["line"] for r in whole] == list(range(7, 15))
     assert rows(instructionCount=0) == []
     assert len(c.request("disassemble", memoryReference="0x7700000000", instructionCount=5)["instructions"]) == 5
     assert len(rows(instructionOffset=2**31 - 1, instructionCount=3)) == 3
