@@ -71,7 +71,7 @@ Status Watch::before(int32_t instruction) {
     if (auto s = breakpoint(instruction)) return wait(std::move(*s));
   if (asked || (first && settings_->stops.entry)) return wait(stop_at(StopReason::kEntry, instruction));
   if (thread_->pause.exchange(false)) return wait(stop_at(StopReason::kPause, instruction));
-  if (steps_here() return wait(stop_at(StopReason::kStep, instruction));
+  if (steps_here()) return wait(stop_at(StopReason::kStep, instruction));
   return {};
 }
 
