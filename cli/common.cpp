@@ -24,6 +24,11 @@ int report(const Status& s) {
   return exit_code_of(s);
 }
 
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 Result<std::string> read_text(const std::string& path) {
   if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
   return read_text_file(path);
@@ -58,6 +63,13 @@ Result<Module> load_module(const std::string& path, TextLines lines, bool check_
   }
   if (path.ends_with(".msasm")) return read_text_module(path, lines);
   return read_module_file(path, {.check_data = check_data});
+}
+
+size_t count_instructions(const Module& m) {
+  size_t n = 0;
+  for (const Function& f : m.functions)
+    for (const Block& b : f.blocks) n += b.instrs.size();
+  return n;
 }
 
 Status write_module(const Module& m, const std::string& path) {

@@ -29,8 +29,14 @@ void add_opt_option(CLI::App& command, OptLevel& level);
 /// A .msbc, .msasm or .onnx file by its ending.
 Result<Module> load_module(const std::string& path, TextLines lines = TextLines::kAsDebugInfo, bool check_data = false);
 
+/// Where constants in files beside a program are looked up: "models/" of "models/det.msbc".
+std::string folder_of(const std::string& path);
 Result<std::string> read_text(const std::string& path);
 Status write_text(const std::string& path, const std::string& text);  // "-" or "" = standard output
+
+/// Larger constants aren't shown in texts for people.
+constexpr size_t kShownBytes = 256;
+size_t count_instructions(const Module& m);
 
 /// As .msbc, whole or not at all.
 Status write_module(const Module& m, const std::string& path);
@@ -67,6 +73,7 @@ void add_compile(CLI::App& app, int& exit_code);
 void add_cache(CLI::App& app, int& exit_code);
 void add_cap(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
 void add_dap(CLI::App& app, int& exit_code);
 void add_debug(CLI::App& app, int& exit_code);
 

@@ -1,4 +1,4 @@
-// import-onnx, verify, asm, dis: from one form of a program to another.
+// import-onnx, opt, asm, dis: from one form of a program to another.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -6,7 +6,7 @@
 #include "common.h"
 #include "importers/onnx/import.h"
 #include "msvm/bytecode/file.h"
-#include "msvm/bytecode/text.h"
+#include "msvm/bytecode/text_elided.h"
 
 namespace msvm::cli {
 namespace {
@@ -19,13 +19,6 @@ std::string with_ending(const std::string& path, const char* ending) {
 }
 
 double ms_since(std::chrono::steady_clock::time_point t) { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - t).count(); }
-
-size_t count_instructions(const Module& m) {
-  size_t n = 0;
-  for (const Function& f : m.functions)
-    for (const Block& b : f.blocks) n += b.instrs.size();
-  return n;
-}
 
 int import_onnx_command(const std::string& in, std::string out, const OptLevel& level) {
   auto start = std::chrono::steady_clock::now();
@@ -53,45 +46,27 @@ int opt_command(const std::string& in, const std::string& out, const OptOptions&
   Module m = (*verified)->module();
   if (out.empty() || out == "-" || out.ends_with(".msasm")) {
     assign_offsets(m);
-    return report(write_text(out, disassemble(m, out.empty() || out == "-" ? DisassembleOptions{.max_inline_bytes = 256} : DisassembleOptions{})));
+    return report(write_text(out, disassemble(m, out.empty() || out == "-" ? DisassembleOptions{.max_inline_bytes = kShownBytes} : DisassembleOptions{})));
   }
   if (Status s = write_module(m, out); !s.ok()) return report(s);
   fmt::print("{}: {} instructions of {}; {:.1f} ms\n", out, count_instructions(m), before, ms_since(start));
   return kDone;
 }
 
-int verify_command(const std::string& path, bool json, bool data) {
-  auto module = load_module(path, TextLines::kAsDebugInfo, data);
-  if (!module.ok()) {
-    if (!json) return report(module.status());
-    Diagnostic d{module.status().code() == StatusCode::kMalformedFile ? DiagCode::kBadFile : DiagCode::kImport, {.file = path}, module.status().message(), {}, {}, {}};
-    fmt::print("{}\n", diagnostics_to_json({d}));
-    return exit_code_of(module.status());
-  }
-  auto start = std::chrono::steady_clock::now();
-  VerifyResult v = verify(std::move(*module));
-  if (json) {
-    fmt::print("{}\n", diagnostics_to_json(v.errors));
-    return v.module ? kDone : kFailed;
-  }
-  if (!v.module) {
-    fmt::print(stderr, "{}\n{} error{}\n", to_status(v.errors).message(), v.errors.size(), v.errors.size() == 1 ? "" : "s");
-    return kFailed;
-  }
-  size_t proved = 0, planned = 0;
-  for (size_t f = 0; f < v.module->module().functions.size(); ++f) {
-    proved += v.module->facts(static_cast<int32_t>(f)).proved;
-    planned += v.module->facts(static_cast<int32_t>(f)).planned;
-  }
-  fmt::print("{}: verified in {:.2f} ms; {} instructions, {} conditions proved, {} left to run-time checks\n", path, ms_since(start),
-             count_instructions(v.module->module()), proved, planned);
-  return kDone;
+/// `elided`: a program that holds the constants which the text leaves out, or empty.
+Result<Module> assemble_with(const std::string& in, const std::string& elided) {
+  if (elided.empty()) return load_module(in, TextLines::kNone);
+  MSVM_ASSIGN_OR_RETURN(const std::string text, read_text(in));
+  MSVM_ASSIGN_OR_RETURN(const Module constants, load_module(elided, TextLines::kNone));
+  AssembleResult r = assemble_elided(text, constants, in == "-" ? "(standard input)" : in, folder_of(in == "-" ? elided : in));
+  if (!r.errors.empty()) return malformed(format_diagnostics(r.errors));
+  return std::move(r.module);
 }
 
-int asm_command(const std::string& in, std::string out) {
+int asm_command(const std::string& in, std::string out, const std::string& elided) {
   if (in == "-" && out.empty()) return report(invalid_argument("text from standard input has no name: say with -o where to write"));
   if (in != "-" && !in.ends_with(".msasm")) return report(invalid_argument(fmt::format("{}: the text to assemble has the ending .msasm", in)));
-  auto module = load_module(in, TextLines::kNone);
+  auto module = assemble_with(in, elided);
   if (!module.ok()) return report(module.status());
   if (out.empty()) out = with_ending(in, ".msbc");
   if (Status s = write_module(*module, out); !s.ok()) return report(s);
@@ -104,7 +79,7 @@ int dis_command(const std::string& in, const std::string& out, bool offsets, boo
   if (!module.ok()) return report(module.status());
   DisassembleOptions options;
   options.offsets = offsets;
-  if (!full) options.max_inline_bytes = 256;
+  if (!full) options.max_inline_bytes = kShownBytes;
   assign_offsets(*module);
   return report(write_text(out, disassemble(*module, options)));
 }
@@ -135,24 +110,14 @@ void add_opt(CLI::App& app, int& code) {
   c->callback([=, &code] { code = opt_command(*in, *out, *options); });
 }
 
-void add_verify(CLI::App& app, int& code) {
-  auto* c = app.add_subcommand("verify", "Check a program; all findings of the file");
-  auto in = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false), data = std::make_shared<bool>(false);
-  c->add_option("program", *in, ".msbc, .msasm or .onnx")->required();
-  c->add_flag("--json", *json, "findings as JSON");
-  c->add_flag("--data", *data, "also compare the constants' bytes with their digests");
-  c->footer("Example: msvm verify det.msbc");
-  c->callback([=, &code] { code = verify_command(*in, *json, *data); });
-}
-
 void add_asm(CLI::App& app, int& code) {
   auto* c = app.add_subcommand("asm", "Assemble .msasm text into .msbc");
-  auto in = std::make_shared<std::string>(), out = std::make_shared<std::string>();
+  auto in = std::make_shared<std::string>(), out = std::make_shared<std::string>(), elided = std::make_shared<std::string>();
   c->add_option("text", *in, "the .msasm file, - for standard input")->required();
   c->add_option("-o,--output", *out, "where to write (default: beside it, .msbc)");
+  c->add_option("--constants-of", *elided, "the program whose constants stand for those that the text leaves out");
   c->footer("Example: msvm asm neck.msasm -o neck.msbc");
-  c->callback([=, &code] { code = asm_command(*in, *out); });
+  c->callback([=, &code] { code = asm_command(*in, *out, *elided); });
 }
 
 void add_dis(CLI::App& app, int& code) {

@@ -6,6 +6,7 @@
 
 #include "common.h"
 #include "module_info.h"
+#include "tables.h"
 
 namespace msvm::cli {
 namespace {
@@ -113,11 +114,17 @@ void add_info(CLI::App& app, int& code) {
   auto* c = app.add_subcommand("info", "What a program holds: symbols, functions, weights, checks");
   auto in = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false), constraints = std::make_shared<bool>(false);
-  c->add_option("program", *in, ".msbc, .msasm or .onnx")->required();
+  auto tables = std::make_shared<bool>(false);
+  c->add_option("program", *in, ".msbc, .msasm or .onnx");
   c->add_flag("--json", *json, "as JSON");
+  c->add_flag("--instructions", *tables, "no program, but what programs are made of: the tables of instructions and operators");
   c->add_flag("--constraints", *constraints, "list the conditions that are checked at run time");
   c->footer("Example: msvm info det.msbc --constraints");
-  c->callback([=, &code] { code = info_command(*in, *json, *constraints); });
+  c->callback([=, &code] {
+    if (*tables) return fmt::print("{}", *json ? tables_json() : tables_text());
+    if (in->empty()) throw CLI::RequiredError("program");
+    code = info_command(*in, *json, *constraints);
+  });
 }
 
 }  // namespace msvm::cli

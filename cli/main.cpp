@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   add_cache(app, exit_code);
   add_cap(app, exit_code);
   add_trace(app, exit_code);
+  add_completion(app, exit_code);
   add_dap(app, exit_code);
   add_debug(app, exit_code);
   try {

@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "common.h"
+#include "observe/trace/compare.h"
 #include "observe/trace/csv.h"
 #include "observe/trace/perfetto.h"
 #include "observe/trace/summary.h"
+#include "observe/trace/timeline.h"
 
 namespace msvm::cli {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 using namespace observe;
 
 struct TraceOptions {
-  std::string log, out;
+  std::string log, other, out;
   size_t rows = 15, outliers = 10;
   bool json = false;
 };
@@ -33,6 +35,14 @@ Status summary(const TraceOptions& o) {
   MSVM_ASSIGN_OR_RETURN(const TraceLog log, open_log(o.log));
   const TraceSummary s = summarize(log, o.outliers);
   fmt::print("{}\n", o.json ? to_json(s, log) : printable(to_text(s, log, o.rows)));
+  return {};
+}
+
+Status side_by_side(const TraceOptions& o) {
+  MSVM_ASSIGN_OR_RETURN(const TraceLog before, TraceLog::read(o.log));
+  MSVM_ASSIGN_OR_RETURN(const TraceLog after, TraceLog::read(o.other));
+  const auto rows = compare(before, after);
+  fmt::print("{}", o.json ? to_json(rows) + "\n" : printable(to_text(rows, o.rows)));
   return {};
 }
 
@@ -79,6 +89,16 @@ void add_trace(CLI::App& app, int& code) {
   s = add("perfetto", "For ui.perfetto.dev and other viewers of the Chrome trace format", [](const TraceOptions& t) { return convert(t, write_perfetto); });
   log(s);
   out(s);
+  s = add("timeline", "For programs that draw it: a line of JSON, then a column of numbers for each fact of an event", [](const TraceOptions& t) {
+    return convert(t, [](const TraceLog& read, std::FILE* to) { return write_timeline(read, to); });
+  });
+  log(s);
+  out(s);
+  s = add("compare", "Two logs: medians of each instruction side by side, what changed most first", side_by_side);
+  s->add_option("before", o->log, "a .bclog file")->required();
+  s->add_option("after", o->other, "another one")->required();
+  s->add_option("--rows", o->rows, "at most so many (15)");
+  s->add_flag("--json", o->json, "as JSON, with all rows");
   add("columns", "The columns of the table", [](const TraceOptions&) { return columns(); });
 }
 

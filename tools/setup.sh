@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Set up a fresh Debian 12 machine (or another with apt): what building, testing and the demo need.
 #
-#   tools/setup.sh          compiler, libraries, the Python environment build/venv, and what web/ needs
+#   tools/setup.sh          compiler, libraries, the Python environment build/venv, and what web/ and vscode/ need
 #   tools/setup.sh fuzz     and what the fuzzers need (clang 19)
 #   tools/setup.sh dev      and clang-format
 #
@@ -99,12 +99,13 @@ install_node() {
   node_fits || die "build/node does not run on this machine" "put node (20.19 or newer) and npm on the PATH, and run this again"
 }
 
-install_web() {
-  local wanted stamp="$root/web/node_modules/.msvm_installed"  # cmake/embed_page.cmake's, too
-  wanted=$(sha256sum <"$root/web/package-lock.json" | cut -d ' ' -f 1)
+install_npm() {  # FOLDER [OPTION...]: packages of its lock file
+  local folder=$1 wanted stamp="$root/$1/node_modules/.msvm_installed"  # cmake/embed_page.cmake's, too
+  shift
+  wanted=$(sha256sum <"$root/$folder/package-lock.json" | cut -d ' ' -f 1)
   [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
-  step "packages of web/"
-  (cd "$root/web" && npm ci --no-progress) || die "npm could not install the packages of web/ (see above)" \
+  step "packages of $folder/"
+  (cd "$root/$folder" && npm ci --no-progress "$@") || die "npm could not install the packages of $folder/ (see above)" \
     "is the npm registry reachable (directly, or through npm's own configuration)?" "this can be repeated"
   printf %s "$wanted" >"$stamp"
 }
@@ -119,4 +120,5 @@ else
 fi
 install_python
 install_node
-install_web
+install_npm web
+install_npm vscode --ignore-scripts

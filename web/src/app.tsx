@@ -47,8 +47,8 @@ function App({ feed, host, element }: AppProps) {
   useEffect(() => {
     const root = element.ownerDocument.documentElement;
     root.lang = language === 'zh' ? 'zh-CN' : 'en';
-    root.dataset.theme = theme;
-  }, [element, language, theme]);
+    root.dataset.theme = host.scheme?.() ?? theme;
+  }, [element, language, theme, host, scheme]);
 
   return (
     <UiContext.Provider value={ui}>

@@ -23,7 +23,7 @@ export function browserHost(window: Window & typeof globalThis): Host {
       // Absent on pages that came neither over TLS nor from loopback.
       void (navigator.clipboard as Clipboard | undefined)?.writeText(text).catch(() => undefined);
     },
-    confirm: (question) => window.confirm(question),
+    confirm: (question) => Promise.resolve(window.confirm(question)),
     pickText(accept) {
       return new Promise((resolve) => {
         const input = document.createElement('input');

@@ -16,7 +16,8 @@ std::string range_text(const Range& r) {
   return fmt::format("{} to {}", r.min, r.max);
 }
 
-// "1 result, 0 to 1 registers, any sizes, ...": fields that the instruction has.
+}  // namespace
+
 std::string operands_text(const InstrInfo& i) {
   std::string out;
   auto part = [&](const Range& r, const char* what) {
@@ -60,6 +61,8 @@ std::string flags_text(const InstrInfo& i) {
   part(kMayFail, "may fail at run time");
   return out;
 }
+
+namespace {
 
 // What the operands of a kind mean.
 std::string_view view_doc(ViewKind k) {
@@ -118,6 +121,8 @@ std::string_view create_doc(CreateKind k) {
   return "";
 }
 
+}  // namespace
+
 std::string_view sub_doc(SubTable t, uint8_t sub) {
   switch (t) {
     case SubTable::kNoSubs:
@@ -133,6 +138,19 @@ std::string_view sub_doc(SubTable t, uint8_t sub) {
   }
   return "";
 }
+
+std::vector<std::string_view> instr_syntaxes(Opcode op) {
+  std::vector<std::string_view> out;
+  const std::string_view syntax = instr_syntax(op);
+  for (size_t from = 0; from < syntax.size();) {
+    const size_t to = std::min(syntax.find("  |  ", from), syntax.size());
+    out.push_back(syntax.substr(from, to - from));
+    from = to + 5;
+  }
+  return out;
+}
+
+namespace {
 
 void append_subs(std::string& out, SubTable t) {
   out += "\n| second opcode | kind | operands |\n| --- | --- | --- |\n";
@@ -166,11 +184,10 @@ std::string instruction_docs() {
   }
   for (const InstrInfo* i : all_instructions()) {
     fmt::format_to(std::back_inserter(out), "\n## {}\n\n{}\n\n- **equation:** `{}`\n", i->mnemonic, i->doc, i->equation);
-    std::string_view syntax = instr_syntax(i->op);
-    for (size_t from = 0; from < syntax.size();) {
-      size_t to = std::min(syntax.find("  |  ", from), syntax.size());
-      fmt::format_to(std::back_inserter(out), "- **{}:** `{}`\n", from ? "or" : "text", syntax.substr(from, to - from));
-      from = to + 5;
+    bool first = true;
+    for (std::string_view syntax : instr_syntaxes(i->op)) {
+      fmt::format_to(std::back_inserter(out), "- **{}:** `{}`\n", first ? "text" : "or", syntax);
+      first = false;
     }
     fmt::format_to(std::back_inserter(out), "- **operands:** {}\n", operands_text(*i));
     if (std::string flags = flags_text(*i); !flags.empty()) fmt::format_to(std::back_inserter(out), "- {}\n", flags);

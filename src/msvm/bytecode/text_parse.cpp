@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kMaxErrors = 1000;
 }
 
-Assembler::Assembler(std::string_view text, const std::string& file_name, const std::string& directory)
-    : at_(text), file_name_(file_name), directory_(directory) {
+Assembler::Assembler(std::string_view text, const std::string& file_name, const std::string& directory, const Module* elided)
+    : at_(text), file_name_(file_name), directory_(directory), elided_(elided) {
   line_starts_.push_back(0);
   for (size_t i = 0; i < text.size(); ++i)
     if (text[i] == '\n') line_starts_.push_back(i + 1);

@@ -15,7 +15,8 @@ namespace msvm {
 
 class Assembler {
  public:
-  Assembler(std::string_view text, const std::string& file_name, const std::string& directory);
+  /// `elided`: where constants come from that the text leaves out, or null.
+  Assembler(std::string_view text, const std::string& file_name, const std::string& directory, const Module* elided = nullptr);
   AssembleResult run();
 
  private:
@@ -64,6 +65,8 @@ class Assembler {
   void constant_file(Constant& c, size_t size);
   void constant_elements(Constant& c, size_t size);
   void constant_fill(Constant& c, size_t size);
+  void constant_elided(Constant& c);
+  const Constant* elided(const Constant& c) const;  // text_elided.cpp
   void set_bytes(Constant& c, const std::vector<std::byte>& bytes);
   int64_t constant_reference();
 
@@ -114,6 +117,7 @@ class Assembler {
 
   TextCursor at_;
   std::string file_name_, directory_;
+  const Module* elided_;
   Module module_;
   Diagnostics errors_;
   std::vector<std::vector<int32_t>> lines_;

@@ -115,9 +115,7 @@ void Assembler::constant_data(Constant& c, size_t size) {
   if (failed_) return;
   if (c.type.dtype == DType::kString) return fail(DiagCode::kTypeMismatch, "strings are written as elements", "[\"a\", ...]");
   if (at_.peek("\"")) return constant_file(c, size);
-  if (at_.take_word("elided"))
-    return fail_at(statement_start_, DiagCode::kSyntax, "the bytes were left out when this text was written", "data(0x...)",
-                   "disassemble again without a limit on inline bytes");
+  if (at_.take_word("elided")) return constant_elided(c);
   std::vector<std::byte> bytes;
   at_.blanks_and_lines();
   size_t start = at_.position();
@@ -139,6 +137,22 @@ void Assembler::constant_data(Constant& c, size_t size) {
     return fail_at(start, DiagCode::kTypeMismatch, "the constant has " + std::to_string(bytes.size()) + " bytes",
                    std::to_string(size) + " bytes, as its type says");
   set_bytes(c, bytes);
+}
+
+void Assembler::constant_elided(Constant& c) {
+  expect(")");
+  if (failed_) return;
+  if (!elided_)
+    return fail_at(statement_start_, DiagCode::kSyntax, "the bytes were left out when this text was written", "data(0x...)",
+                   "disassemble again without a limit on inline bytes, or name the program that holds them");
+  const Constant* from = elided(c);
+  if (!from)
+    return fail_at(statement_start_, DiagCode::kUnknownName, "the program that holds the constants has none of this name and type", "a constant of that program",
+                   "leave name and type of elided constants as they are");
+  c.data = from->data;
+  c.bytes = from->bytes;
+  c.keep_alive = from->keep_alive;
+  c.digest = from->digest;
 }
 
 void Assembler::constant_file(Constant& c, size_t size) {

@@ -41,7 +41,9 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string signature(const OpSchema& op) {
+}  // namespace
+
+std::string op_signature(const OpSchema& op) {
   std::string text = fmt::format("{}(", op.name);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     const InputSpec& in = op.inputs[i];
@@ -55,8 +57,7 @@ std::string signature(const OpSchema& op) {
   return text;
 }
 
-/// "X, B: a float (the same); indices: i32 or i64"
-std::string dtypes(const OpSchema& op) {
+std::string op_dtypes(const OpSchema& op) {
   std::string text;
   std::vector<bool> done(op.inputs.size());
   for (size_t i = 0; i < op.inputs.size(); ++i) {
@@ -96,6 +97,8 @@ std::string dtypes(const OpSchema& op) {
   }
   return text;
 }
+
+namespace {
 
 std::string values(const AttrSpec& a) {
   auto limit = [&] {
@@ -138,8 +141,8 @@ std::string hazards(uint32_t h) {
 }
 
 std::string entry(const OpSchema& op) {
-  std::string text = fmt::format("### {}\n`{}`\n\n{}\n\n", op.name, signature(op), escaped(op.doc));
-  text += fmt::format("- dtypes: {}\n", dtypes(op));
+  std::string text = fmt::format("### {}\n`{}`\n\n{}\n\n", op.name, op_signature(op), escaped(op.doc));
+  text += fmt::format("- dtypes: {}\n", op_dtypes(op));
   if (op.max_args > 1 || op.min_args != op.max_args) text += fmt::format("- size arguments: {}\n", escaped(op.args_doc));
   if (op.data_dependent) text += "- sizes of the result depend on values: outputs are `new`\n";
   if (op.hazards) text += fmt::format("- checked while it runs: {}\n", hazards(op.hazards));

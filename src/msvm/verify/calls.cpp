@@ -151,7 +151,7 @@ class CallCheck {
     if (t.unknown_rank) return;  // forgotten on purpose
     if (t.rank() != given.rank()) {
       c_.error(Rule::kCallRank, place_of(r), {fmt::format("the destination of {} has another rank", x_.text), fmt::format("rank {}", given.rank()),
-                                              fmt::format("R{} of rank {}; the call is {}", r, t.rank(), c_.where(at_)), declare(r, given)});
+                                              fmt::format("R{} of rank {}; the call is {}", r, t.rank(), c_.where(at_)), declare(r, given), declare_edits(r, given)});
       return;
     }
     for (int a = 0; a < t.rank(); ++a) {
@@ -170,7 +170,7 @@ class CallCheck {
       c_.error(Rule::kCallShape, place_of(r),
                {fix.message.empty() ? fmt::format("axis {} is {} where {} is given", a, c_.text(declared), c_.text(size)) : fix.message, c_.text(t.shape),
                 fmt::format("op {} at {} requires {}; its inputs are {}", x_.text, c_.where(at_), c_.text(given.shape), operands()),
-                fix.fix.empty() ? declare(r, given) : fix.fix});
+                fix.fix.empty() ? declare(r, given) : fix.fix, fix.fix.empty() ? declare_edits(r, given) : size_edits(r, fix, a, size)});
       return;
     }
   }
@@ -185,6 +185,22 @@ class CallCheck {
       if (!d.valid()) return {};
     return fmt::format("declare R{} as {}", r, to_string(t, c_.dims));
   }
+
+  /// What `declare` says, where the register is made: in the list of sizes of a destination, else in the type that is stated.
+  Edits declare_edits(Reg r, const TensorType& given) const {
+    if (c_.def[r] < 0 || declare(r, given).empty()) return {};
+    if (makes_destination(c_.at(c_.def[r]))) return {size_of(c_.def[r], -1, c_.text(given.shape))};
+    TensorType t = c_.declared(r);
+    t.shape = given.shape;
+    return {stated_type(c_.def[r], r, to_string(t, c_.dims))};
+  }
+  /// A destination of entry symbols takes no registers, but any expression of those.
+  Edits size_edits(Reg r, const SizeFix& fix, int axis, Dim size) const {
+    if (c_.def[r] < 0 || !makes_destination(c_.at(c_.def[r]))) return {};
+    if (c_.at(c_.def[r]).op == Opcode::kTensorCreate) return {size_of(c_.def[r], axis, c_.text(size))};
+    return fix.with_size(c_.def[r], axis);
+  }
+  static bool makes_destination(const Instr& x) { return x.op == Opcode::kTensorAlloc || (x.op == Opcode::kTensorCreate && create_kind(x) == CreateKind::kDestination); }
 
   void not_new(size_t i, Reg r, const char* what) {
     c_.error(Rule::kCallNew, at_, {fmt::format("the {} of output {} of {} is known only when it ran", what, i, x_.text), {}, c_.origin(r),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "msvm/bytecode/cfg.h"
+#include "msvm/bytecode/text_edit.h"
 #include "msvm/verify/verify.h"
 
 namespace msvm::verification {
@@ -20,9 +21,12 @@ std::string_view rule_name(Rule rule);
 std::string_view rule_doc(Rule rule);
 int rule_count();
 
-/// What a diagnostic says beside its place; see Diagnostic.
+using Edits = std::vector<StatementEdit>;
+
+/// What a diagnostic says beside its place; see Diagnostic. `edits` do what `fix` says, if they can do all of it.
 struct Text {
   std::string message, expected = {}, found = {}, fix = {};
+  Edits edits = {};
 };
 
 /// Collects findings, at most kMaxFindings of a file.
@@ -30,7 +34,8 @@ class Report {
  public:
   static constexpr size_t kMaxFindings = 1000;
 
-  Report(Module& module, Diagnostics& out, std::vector<Rule>* fired) : module_(module), out_(out), fired_(fired) {}
+  /// `fired`, `edits`: of each finding, or null.
+  Report(Module& module, Diagnostics& out, std::vector<Rule>* fired, std::vector<Edits>* edits) : module_(module), out_(out), fired_(fired), edits_(edits) {}
   bool full() const { return out_.size() >= kMaxFindings; }
   size_t count() const { return out_.size(); }
   void add(Rule rule, DiagPlace place, Text text);
@@ -42,6 +47,7 @@ class Report {
   Module& module_;
   Diagnostics& out_;
   std::vector<Rule>* fired_;
+  std::vector<Edits>* edits_;
   bool may_assign_ = false;
 };
 
@@ -118,6 +124,15 @@ struct EarlyUse {
 void explain_cycles(Context& c, std::vector<EarlyUse>& uses);
 void check_flow(Context& c);  // shapes, values and memory in one walk over the dominator tree
 
-VerifyResult verify(Module module, std::vector<Rule>* fired);
+// What edits are made of.
+inline StatementEdit insert(int32_t before, std::string statement) { return {StatementEdit::Kind::kInsert, before, std::move(statement)}; }
+inline StatementEdit operand(int32_t instruction, std::string from, std::string to) { return {StatementEdit::Kind::kOperand, instruction, std::move(to), std::move(from)}; }
+inline StatementEdit stated_type(int32_t instruction, Reg r, std::string type) { return {StatementEdit::Kind::kType, instruction, std::move(type), reg_text(r)}; }
+inline StatementEdit size_of(int32_t instruction, int axis, std::string size) { return {StatementEdit::Kind::kSize, instruction, std::move(size), {}, axis}; }
+inline StatementEdit free_before(int32_t instruction, Reg r) { return insert(instruction, "TENSOR_FREE " + reg_text(r)); }
+/// Takes a copy of `from` for instruction `at`: a fresh, dense tensor of type `t`, which is register `fresh` from then on.
+Edits dense_copy(const Context& c, int32_t at, Reg from, size_t fresh, const TensorType& t);
+
+VerifyResult verify(Module module, std::vector<Rule>* fired, std::vector<Edits>* edits = nullptr);
 
 }  // namespace msvm::verification

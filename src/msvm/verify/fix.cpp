@@ -59,9 +59,10 @@ SizeFix fix_size(Context& c, const Sizes& s, int32_t at, Dim declared, Dim requi
   Reg fresh = static_cast<Reg>(c.f.regs.size()), held = register_with(c, s, at, step->base);
   SizeFix out;
   if (*step->op == 0) {
-    if (held != kNoReg) return {fmt::format("R{} holds {}, but isn't used here", held, to), fmt::format("use R{} for this size     (R{} holds {})", held, held, to)};
+    if (held != kNoReg) return {fmt::format("R{} holds {}, but isn't used here", held, to), fmt::format("use R{} for this size     (R{} holds {})", held, held, to), {}, reg_text(held)};
     if (auto axis = axis_with(c, s, at, required))
-      return {"Missing SHAPE_PROPAGATE of " + to, fmt::format("insert before instruction {}:  R{} = SHAPE_PROPAGATE R{}, {}     (R{} then holds {})", at, fresh, axis->first, axis->second, fresh, to)};
+      return {"Missing SHAPE_PROPAGATE of " + to, fmt::format("insert before instruction {}:  R{} = SHAPE_PROPAGATE R{}, {}     (R{} then holds {})", at, fresh, axis->first, axis->second, fresh, to),
+              {insert(at, fmt::format("R{} = SHAPE_PROPAGATE R{}, {}", fresh, axis->first, axis->second))}, reg_text(fresh)};
     return {};
   }
   out.message = fmt::format("Missing SHAPE_CALC from {} to {}", from, to);
@@ -70,11 +71,21 @@ SizeFix fix_size(Context& c, const Sizes& s, int32_t at, Dim declared, Dim requi
     auto axis = axis_with(c, s, at, step->base);
     if (!axis) return {out.message, fmt::format("use the size {}", to)};
     held = fresh++;
-    lines = fmt::format("R{} = SHAPE_PROPAGATE R{}, {}\n", held, axis->first, axis->second);
+    const std::string propagate = fmt::format("R{} = SHAPE_PROPAGATE R{}, {}", held, axis->first, axis->second);
+    out.inserted.push_back(insert(at, propagate));
+    lines = propagate + "\n";
   }
-  lines += fmt::format("R{} = SHAPE_CALC {} R{}, {}     (R{} holds {})", fresh, step->op, held, step->constant, held, from);
+  const std::string calc = fmt::format("R{} = SHAPE_CALC {} R{}, {}", fresh, step->op, held, step->constant);
+  out.inserted.push_back(insert(at, calc));
+  out.size = reg_text(fresh);
+  lines += fmt::format("{}     (R{} holds {})", calc, held, from);
   out.fix = fmt::format("insert before instruction {}:  {}", at, lines);
   return out;
+}
+
+Edits dense_copy(const Context& c, int32_t at, Reg from, size_t fresh, const TensorType& t) {
+  return {insert(at, fmt::format("R{} = TENSOR_ALLOC {}, {}{}, {}", fresh, c.text(t.shape), dtype_name(t.dtype), t.layout == Layout::kNhwc ? "@nhwc" : "", to_string(t.device))),
+          insert(at, fmt::format("TENSOR_COPY R{} -> R{}", from, fresh)), operand(at, reg_text(from), reg_text(static_cast<Reg>(fresh)))};
 }
 
 }  // namespace msvm::verification

@@ -78,7 +78,8 @@ bool Memory::owned(int32_t at, Reg r, const char* taker) {
   if (!alive(at, r)) return false;
   if (state_[r].status != Status::kBorrowed) return true;
   c_.error(Rule::kOwned, at, {fmt::format("{} takes an owned reference, R{} is borrowed", taker, r), {}, c_.origin(r),
-                              fmt::format("insert before instruction {}:  R{} = TENSOR_VIEW identity R{}", at, c_.f.regs.size(), r)});
+                              fmt::format("insert before instruction {}:  R{} = TENSOR_VIEW identity R{}", at, c_.f.regs.size(), r),
+                              {insert(at, fmt::format("R{} = TENSOR_VIEW identity R{}", c_.f.regs.size(), r)), operand(at, reg_text(r), reg_text(static_cast<Reg>(c_.f.regs.size())))}});
   return false;
 }
 
@@ -366,7 +367,7 @@ void Memory::return_values(int32_t at, const Instr& x) {
   std::vector<Reg> left = alive_;
   std::sort(left.begin(), left.end());
   for (Reg r : left) {
-    c_.error(Rule::kDropped, at, {fmt::format("R{} is neither freed nor moved on the way to RETURN", r), {}, c_.origin(r), fmt::format("insert before instruction {}:  TENSOR_FREE R{}", at, r)});
+    c_.error(Rule::kDropped, at, {fmt::format("R{} is neither freed nor moved on the way to RETURN", r), {}, c_.origin(r), fmt::format("insert before instruction {}:  TENSOR_FREE R{}", at, r), {free_before(at, r)}});
     drop(r, at);
   }
 }

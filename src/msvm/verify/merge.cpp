@@ -42,7 +42,7 @@ void Memory::path_leak(BlockId from, BlockId to, Reg r) {
   c_.error(Rule::kDropped, end,
            {everywhere ? fmt::format("R{} is dropped on some of the paths that meet in b{}, but not on the one through b{}", r, to, from)
                        : fmt::format("R{} is neither freed nor moved on the way to b{}", r, to),
-            {}, c_.origin(r), fmt::format("insert before instruction {}:  TENSOR_FREE R{}", end, r)});
+            {}, c_.origin(r), fmt::format("insert before instruction {}:  TENSOR_FREE R{}", end, r), {free_before(end, r)}});
 }
 
 /// What is alive on the edge from `from` to `to`.
@@ -153,8 +153,10 @@ void Memory::phi_operand(int32_t i, BlockId from, std::vector<Reg>& moved) {
   if (c_.bad_reg[r]) return;
   const int32_t end = c_.end(from) - 1;
   const std::string identity = fmt::format("insert before instruction {}:  R{} = TENSOR_VIEW identity R{}, and let R{} take it from b{}", end, c_.f.regs.size(), r, x.defs[0], from);
+  const Edits take_identity = {insert(end, fmt::format("R{} = TENSOR_VIEW identity R{}", c_.f.regs.size(), r)),
+                               operand(i, fmt::format("b{}: R{}", from, r), fmt::format("b{}: R{}", from, c_.f.regs.size()))};
   if (state_[r].status == Status::kBorrowed) {
-    c_.error(Rule::kOwned, i, {fmt::format("a PHI takes an owned reference, R{} from b{} is borrowed", r, from), {}, c_.origin(r), identity});
+    c_.error(Rule::kOwned, i, {fmt::format("a PHI takes an owned reference, R{} from b{} is borrowed", r, from), {}, c_.origin(r), identity, take_identity});
     return;
   }
   if (state_[r].status == Status::kGone) {
@@ -162,7 +164,7 @@ void Memory::phi_operand(int32_t i, BlockId from, std::vector<Reg>& moved) {
     return;
   }
   if (mark_[r] == round_) {
-    c_.error(Rule::kOwned, i, {fmt::format("two PHIs take the one reference of R{} from b{}", r, from), {}, c_.origin(r), identity});
+    c_.error(Rule::kOwned, i, {fmt::format("two PHIs take the one reference of R{} from b{}", r, from), {}, c_.origin(r), identity, take_identity});
     return;
   }
   if (c_.kind(r) == RegKind::kTensor) {
@@ -228,7 +230,7 @@ void Memory::close_loop(BlockId from, BlockId header) {
   }
   for (const Entry& e : path)
     if (mark_[e.reg] == round_) {
-      c_.error(Rule::kDropped, end, {fmt::format("R{} is neither freed nor moved at the end of a round of the loop of b{}", e.reg, header), {}, c_.origin(e.reg), fmt::format("insert before instruction {}:  TENSOR_FREE R{}", end, e.reg)});
+      c_.error(Rule::kDropped, end, {fmt::format("R{} is neither freed nor moved at the end of a round of the loop of b{}", e.reg, header), {}, c_.origin(e.reg), fmt::format("insert before instruction {}:  TENSOR_FREE R{}", end, e.reg), {free_before(end, e.reg)}});
     }
 }
 

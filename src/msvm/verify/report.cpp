@@ -29,6 +29,7 @@ void Report::add(Rule rule, DiagPlace place, Text text) {
   if (rule == Rule::MSVM_MUTATED_RULE) return;
 #endif
   if (fired_) fired_->push_back(rule);
+  if (edits_) edits_->push_back(std::move(text.edits));
   Diagnostic d;
   d.code = rule_code(rule);
   d.place = std::move(place);

@@ -2,6 +2,8 @@
 // enough that its storage can't be an input's, a constant's or a list element's, and that no other result may share it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "msvm/verify/memory.h"
 
 namespace msvm::verification {
@@ -43,6 +45,10 @@ void Memory::note_aliases(const Instr& x) {
     case Opcode::kJump: case Opcode::kBranchIf: case Opcode::kSwitch: case Opcode::kReturn: case Opcode::kTrap: return;
   }
 }
+
+namespace {
+bool borrows(const Instr& x) { return x.op == Opcode::kTensorConst || (x.op == Opcode::kTensorCreate && create_kind(x) == CreateKind::kInput); }
+}  // namespace
 
 void Memory::finish() {
   if (disabled_ || returned_.empty()) return;
@@ -86,9 +92,17 @@ void Memory::finish() {
     TensorType copy = t;
     copy.strided = false;
     copy.filled.reset();
+    Edits edits;
+    if (!t.unknown_rank) {
+      edits = dense_copy(c_, at, r, fresh, copy);
+      // What RETURN no longer takes is dropped; what it takes twice still goes once.
+      const auto& uses = c_.at(at).uses;
+      if (!borrows(c_.at(c_.def[r])) && std::count(uses.begin(), uses.end(), r) == 1) edits.push_back(free_before(at, r));
+    }
     c_.error(Rule::kReturnWhole, at, {fmt::format("R{} can't be returned: it {}", r, problem), "a dense tensor that alone owns its whole storage", c_.origin(r),
                                       t.unknown_rank ? fmt::format("insert before instruction {}:  OP_CALL Identity(R{}) -> new R{}: {}, and return that", at, r, fresh, to_string(copy, c_.dims))
-                                                     : fmt::format("insert before instruction {}:  R{} = TENSOR_ALLOC {}  and  TENSOR_COPY R{} -> R{}, and return that", at, fresh, to_string(copy, c_.dims), r, fresh)});
+                                                     : fmt::format("insert before instruction {}:  R{} = TENSOR_ALLOC {}  and  TENSOR_COPY R{} -> R{}, and return that", at, fresh, to_string(copy, c_.dims), r, fresh),
+                                      std::move(edits)});
   }
 }
 

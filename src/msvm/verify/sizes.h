@@ -100,9 +100,19 @@ void check_values(Context& c, Sizes& sizes, int32_t at);
 /// dtype, device, layout and density of result `r` against what its instruction gives; rule kResultType.
 bool check_result(Context& c, int32_t at, Reg r, const TensorType& given);
 
-/// "Missing SHAPE_CALC from h to 2*h", and the instructions to insert before `at`; both may be empty.
+/// "Missing SHAPE_CALC from h to 2*h", and the instructions to insert before `at`; both may be empty. `size` is then how the required size
+/// is written there.
 struct SizeFix {
   std::string message, fix;
+  Edits inserted = {};
+  std::string size = {};
+  /// With the size of `axis` of instruction `at` written so, too; empty if there is no fix.
+  Edits with_size(int32_t at, int axis) const {
+    if (size.empty()) return {};
+    Edits all = inserted;
+    all.push_back(size_of(at, axis, size));
+    return all;
+  }
 };
 SizeFix fix_size(Context& c, const Sizes& sizes, int32_t at, Dim declared, Dim required);
 

@@ -20,7 +20,8 @@ bool check_result(Context& c, int32_t at, Reg r, const TensorType& given) {
   fixed.device = given.device;
   fixed.strided |= given.strided;
   c.error(Rule::kResultType, at, {fmt::format("the result R{} has {}", r, problem), to_string(fixed, c.dims), c.type_text(r),
-                                  fmt::format("declare R{} as {}", r, to_string(fixed, c.dims))});
+                                  fmt::format("declare R{} as {}", r, to_string(fixed, c.dims)),
+                                  {stated_type(at, r, to_string(fixed, c.dims))}});
   return false;
 }
 
@@ -245,8 +246,15 @@ class ValueCheck {
       }
       if (s_.settle(at_, {CondOp::kEq, t.shape[a], v.shape[a]}, DiagCode::kShapeConstraint, [&] { return fmt::format("axis {} of the view", a); }, Check::kBefore) != Answer::kRefuted) continue;
       SizeFix fix = fix_size(c_, s_, at_, t.shape[a], v.shape[a]);
+      Edits edits;
+      if (fix.fix.empty()) {
+        TensorType given_type = c_.declared(d);
+        given_type.shape = v.shape;
+        fix.fix = fmt::format("declare R{} as {}", d, to_string(given_type, c_.dims));
+        edits.push_back(stated_type(at_, d, to_string(given_type, c_.dims)));
+      }
       error(Rule::kViewShape, {fix.message.empty() ? fmt::format("axis {} of the view is {}", a, c_.text(v.shape[a])) : fix.message, c_.text(v.shape),
-                               c_.type_text(d) + ", a view of " + c_.origin(x_.uses[0]), fix.fix});
+                               c_.type_text(d) + ", a view of " + c_.origin(x_.uses[0]), fix.fix, std::move(edits)});
       return;
     }
   }
@@ -262,7 +270,7 @@ class ValueCheck {
     for (int a = 0; a < s.rank(); ++a)
       if (s_.settle(at_, {CondOp::kEq, s.shape[a], t.shape[a]}, DiagCode::kShapeConstraint, [&] { return fmt::format("axis {} of the copy", a); }, Check::kBefore) == Answer::kRefuted) {
         SizeFix fix = fix_size(c_, s_, c_.def[to] < 0 ? at_ : c_.def[to], t.shape[a], s.shape[a]);
-        error(Rule::kCopyShape, {fmt::format("axis {} differs", a), c_.origin(from), c_.origin(to), fix.fix});
+        error(Rule::kCopyShape, {fmt::format("axis {} differs", a), c_.origin(from), c_.origin(to), fix.fix, c_.def[to] < 0 ? Edits() : fix.with_size(c_.def[to], a)});
         return;
       }
   }

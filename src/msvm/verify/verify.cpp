@@ -4,15 +4,16 @@
 
 #include "msvm/bytecode/file.h"
 #include "msvm/verify/context.h"
+#include "msvm/verify/edits.h"
 
 namespace msvm {
 
 struct Verifier {
-  static VerifyResult run(Module module, std::vector<verification::Rule>* fired) {
+  static VerifyResult run(Module module, std::vector<verification::Rule>* fired, std::vector<verification::Edits>* edits) {
     using namespace verification;
     VerifyResult result;
     if (!module.dims) module.dims = std::make_shared<DimContext>();
-    Report report(module, result.errors, fired);
+    Report report(module, result.errors, fired, edits);
     ModuleTables tables;
     std::vector<FunctionFacts> facts;
     if (check_module(module, tables, report)) {
@@ -60,8 +61,16 @@ struct Verifier {
 };
 
 namespace verification {
-VerifyResult verify(Module module, std::vector<Rule>* fired) { return Verifier::run(std::move(module), fired); }
+VerifyResult verify(Module module, std::vector<Rule>* fired, std::vector<Edits>* edits) { return Verifier::run(std::move(module), fired, edits); }
 }  // namespace verification
+
+std::vector<MendableFinding> mendable_findings(Module module) {
+  std::vector<verification::Edits> edits;
+  VerifyResult r = verification::verify(std::move(module), nullptr, &edits);
+  std::vector<MendableFinding> out;
+  for (size_t i = 0; i < r.errors.size(); ++i) out.push_back({std::move(r.errors[i]), std::move(edits[i])});
+  return out;
+}
 
 VerifyResult verify(Module module) { return verification::verify(std::move(module), nullptr); }
 

@@ -21,7 +21,7 @@ class ViewCheck {
       return {};
     }
     if (t_.layout != Layout::kRowMajor && !keeps_layout()) {
-      c_.error(Rule::kViewLayout, at_, {fmt::format("a {} of an nhwc tensor can't be expressed", view_kind_name(view_kind(x_))), "a row-major tensor", c_.origin(source_), copy_fix()});
+      c_.error(Rule::kViewLayout, at_, {fmt::format("a {} of an nhwc tensor can't be expressed", view_kind_name(view_kind(x_))), "a row-major tensor", c_.origin(source_), copy_fix(), copy_edits()});
       return {};
     }
     for (Dim d : x_.dims) dims_.push_back(s_.canonical(d));
@@ -39,11 +39,21 @@ class ViewCheck {
   }
 
  private:
-  std::string copy_fix() const {
+  TensorType dense_type() const {
     TensorType t = c_.declared(source_);
     t.strided = false;
     t.filled.reset();
     t.layout = Layout::kRowMajor;
+    return t;
+  }
+  /// The view holds the copy's storage, so its own reference is dropped behind it.
+  Edits copy_edits() const {
+    Edits edits = dense_copy(c_, at_, source_, c_.f.regs.size(), dense_type());
+    edits.push_back(free_before(at_ + 1, static_cast<Reg>(c_.f.regs.size())));
+    return edits;
+  }
+  std::string copy_fix() const {
+    const TensorType t = dense_type();
     return fmt::format("insert before instruction {}:  R{} = TENSOR_ALLOC {}  and  TENSOR_COPY R{} -> R{}, then view R{}", at_, c_.f.regs.size(),
                        to_string(t, c_.dims), source_, c_.f.regs.size(), c_.f.regs.size());
   }
@@ -133,7 +143,7 @@ class ViewCheck {
 
   ViewResult reshape() {
     if (t_.strided) {
-      c_.error(Rule::kReshapeDense, at_, {"a strided tensor can't be reshaped in place", "a dense tensor", c_.origin(source_), copy_fix()});
+      c_.error(Rule::kReshapeDense, at_, {"a strided tensor can't be reshaped in place", "a dense tensor", c_.origin(source_), copy_fix(), copy_edits()});
       return {};
     }
     if (!not_negative()) return {};

@@ -1,10 +1,12 @@
 #include "msvm/vm/debug_run.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace msvm::vm {
 
 Status DebugRun::finish() {
+  if (!impl_.failed.ok()) return std::exchange(impl_.failed, Status());
   if (begin_ < 0) return {};
   const int32_t done = begin_;
   if (!phis_) impl_.track.ran(done);

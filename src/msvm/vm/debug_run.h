@@ -13,6 +13,7 @@ struct RunView::Impl {
   vm::RegisterTrack track;
   int32_t instruction = 0;
   const RegionEntry* entry = nullptr;
+  Status failed;  // work of a device, seen while somebody looked at its results: the run's failure, not the onlooker's
 };
 
 namespace vm {

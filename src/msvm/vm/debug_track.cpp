@@ -202,9 +202,12 @@ void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan,
         if (r == kNoReg) continue;
         RegisterLook& l = track(r).look;
         const bool stored = std::find(g.pointers.begin(), g.pointers.end(), r) != g.pointers.end();
-        if (stored) l.native = true;
-        else if (l.state != RegisterState::kFreed) l.state = RegisterState::kFused;
-        if (!stored) l.instruction = g.members.back();
+        if (stored) {
+          l.native = true;
+        } else {
+          l.state = RegisterState::kFused;
+          l.instruction = g.members.back();
+        }
       }
   }
   std::sort(all.begin(), all.end());

@@ -18,7 +18,7 @@ const vm::TensorSlot& slot_of(const RunView::Impl& m, Reg r) { return m.frame.te
 
 }  // namespace
 
-const Program& RunView::program() const { return impl_.context.owner; }
+const Program& RunView::program() const { return *impl_.context.owner; }
 const Function& RunView::code() const { return *code_of(impl_).source; }
 int32_t RunView::function() const { return impl_.context.function; }
 int32_t RunView::instruction() const { return impl_.instruction; }
@@ -78,8 +78,9 @@ Result<TensorValue> RunView::copy(const TensorMeta& part) const {
   if (bytes == 0) return out;
   MSVM_ASSIGN_OR_RETURN(out.storage, impl_.context.allocator.allocate(Device{}, part.dtype, bytes, MemoryUse::kResult));
   out.meta.data = out.storage->data;
-  MSVM_RETURN_IF_ERROR(impl_.context.dispatcher.copy(part, out.meta));
-  if (part.device.kind != DeviceKind::kCpu) MSVM_RETURN_IF_ERROR(impl_.context.dispatcher.finish());
+  Status copied = impl_.context.dispatcher.copy(part, out.meta);
+  if (!copied.ok() && part.device.kind != DeviceKind::kCpu) impl_.failed = copied;
+  MSVM_RETURN_IF_ERROR(std::move(copied));
   return out;
 }
 

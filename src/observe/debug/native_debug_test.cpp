@@ -111,10 +111,12 @@ TEST_F(NativeCode, KeptItIsOneStep) {
   look_at_everything(s.thread);
   // What the groups had in passing was never in memory.
   int fused = 0, native = 0;
-  for (const RegisterView& r : debugger().registers(s.thread)->registers) {
+  const auto after = debugger().registers(s.thread);
+  ASSERT_TRUE(after.ok());
+  for (const RegisterView& r : after->registers) {
     fused += r.state.starts_with("fused into 0x");
     native += r.is_jit_compiled;
-    if (r.state.starts_with("fused")) EXPECT_FALSE(r.readable);
+    EXPECT_FALSE(r.state.starts_with("fused") && r.readable);
   }
   EXPECT_GT(fused, 0);
   EXPECT_GT(native, 0);

@@ -46,7 +46,12 @@ TEST_P(Stepping, GivesWhatItGivesWithout) {
       how = step;
       stops = failures = 0;
       debugger().set_stops({.failure = true, .fallback = true, .nan = true, .entry = true});
-      EXPECT_EQ(outcome(*program, *inputs, f), expected);
+      // What a device fails at is told where it is first waited for, maybe by whoever looks.
+      if (const std::string found = outcome(*program, *inputs, f); expected.find("sim(") == std::string::npos) {
+        EXPECT_EQ(found, expected);
+      } else {
+        EXPECT_NE(found.find(r.failure), std::string::npos) << found;
+      }
       EXPECT_GT(stops, 0);
       EXPECT_EQ(failures, r.failure.empty() ? 0 : 1);
     }

@@ -5,6 +5,7 @@ import type { EntryAddress } from '../feed/feed.ts';
 import { highlight, type Kernel, type Target } from '../model/links.ts';
 import { csv, csvName } from '../table/csv.ts';
 import { bytes, count } from '../text/format.ts';
+import { sentence } from '../text/sentences.ts';
 import { named } from '../text/strings.ts';
 import { useUi } from '../ui.ts';
 import { Icon } from '../views/icon.tsx';
@@ -69,7 +70,7 @@ const CALL_COLUMNS = [
 ];
 
 function Code({ code, bytecode, address }: { code: Disassembly; bytecode: Bytecode; address: EntryAddress }) {
-  const { t, host } = useUi();
+  const { t, host, language } = useUi();
   const [at, setAt] = useState(0);
   const [jump, setJump] = useState<{ line: number } | null>(null);
   const kernel = code.kernels[at];
@@ -84,7 +85,7 @@ function Code({ code, bytecode, address }: { code: Disassembly; bytecode: Byteco
           {code.findings.map((f, k) => (
             <li key={k} class="finding">
               <p>
-                <strong>{named(t, 'finding', f.kind)}</strong> {f.text}{' '}
+                <strong>{named(t, 'finding', f.kind)}</strong> {sentence(f.text, language)}{' '}
                 {code.kernels[f.kernel]?.lines[f.line] && (
                   <button
                     type="button"
@@ -99,7 +100,7 @@ function Code({ code, bytecode, address }: { code: Disassembly; bytecode: Byteco
                   </button>
                 )}
               </p>
-              {f.mend !== '' && <p class="mend">{f.mend}</p>}
+              {f.mend !== '' && <p class="mend">{sentence(f.mend, language)}</p>}
             </li>
           ))}
         </ol>
@@ -176,7 +177,7 @@ const CODE_COLUMNS = [
 ];
 
 function KernelView({ code, kernel, bytecode, address, jump }: KernelProps) {
-  const { t, host } = useUi();
+  const { t, host, language } = useUi();
   const [target, setTarget] = useState<Target | null>(null);
   const lit = useMemo(() => highlight(kernel, target), [kernel, target]);
 
@@ -188,9 +189,9 @@ function KernelView({ code, kernel, bytecode, address, jump }: KernelProps) {
     () =>
       kernel.lines.map((l): Line => {
         const finding = l.finding === null ? undefined : code.findings[l.finding];
-        return { gutter: l.address, text: l.text, mark: finding !== undefined, note: finding?.text ?? '' };
+        return { gutter: l.address, text: l.text, mark: finding !== undefined, note: finding ? sentence(finding.text, language) : '' };
       }),
-    [kernel, code],
+    [kernel, code, language],
   );
   const ir_lines = useMemo(() => kernel.ir.map((l, k): Line => ({ gutter: String(k + 1), text: l.text, mark: false, note: '' })), [kernel]);
   const bc_lines = useMemo(() => bytecode_lines.map((l): Line => ({ gutter: l.instruction === null ? '' : String(l.instruction), text: l.text, mark: false, note: l.place })), [bytecode_lines]);

@@ -29,7 +29,7 @@ interface Props {
 
 export function Header(props: Props) {
   const { shown, hit_rate, choice, theme } = props;
-  const { t } = useUi();
+  const { t, host } = useUi();
   const { state, connection, paused } = shown;
   const low = hit_rate !== null && hit_rate < LOW_HIT_RATE;
   const pause = t(paused ? 'resume' : 'pause');
@@ -78,9 +78,11 @@ export function Header(props: Props) {
         <button type="button" class="quiet" aria-pressed={paused} aria-label={pause} title={pause} onClick={props.onPause}>
           <Icon name={paused ? 'play' : 'pause'} />
         </button>
-        <button type="button" class="quiet" aria-label={theme_label} title={theme_label} onClick={props.onTheme}>
-          <Icon name={theme} />
-        </button>
+        {!host.scheme && (
+          <button type="button" class="quiet" aria-label={theme_label} title={theme_label} onClick={props.onTheme}>
+            <Icon name={theme} />
+          </button>
+        )}
         <button type="button" class="quiet language" lang={t('language') === 'English' ? 'en' : 'zh-CN'} aria-label={`${t('language')} – ${t('language_label')}`} onClick={props.onLanguage}>
           {t('language')}
         </button>
@@ -110,11 +112,12 @@ function Actions({ state, choice, onAct }: ActionsProps) {
   const button = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);
   const targets = choice === null ? state.programs : state.programs.filter((p) => p.id === choice);
+  const clearCache = async (program: number, name: string) => {
+    if (await host.confirm(t('clear_cache_sure', { program: name }))) onAct('clear_cache', { program });
+  };
   const clear = targets.map((p): MenuItem => ({
     label: `${t('clear_cache')}: ${p.name}`,
-    run: () => {
-      if (host.confirm(t('clear_cache_sure', { program: p.name }))) onAct('clear_cache', { program: p.id });
-    },
+    run: () => void clearCache(p.id, p.name),
   }));
   const load = async () => {
     const text = await host.pickText('.json,application/json');

@@ -3,6 +3,7 @@ import { memo } from '../memo.ts';
 import { ownerRows, type OwnerRow } from '../model/rows.ts';
 import { csv, csvName } from '../table/csv.ts';
 import { bytes, percent } from '../text/format.ts';
+import { sentence } from '../text/sentences.ts';
 import { named } from '../text/strings.ts';
 import { useUi } from '../ui.ts';
 import { CsvButton, Empty, Panel } from './panel.tsx';
@@ -28,7 +29,7 @@ export const Memory = memo<{ state: State }>(function Memory({ state }) {
 });
 
 const Pool = memo<{ memory: MemoryState }>(function Pool({ memory }) {
-  const { t } = useUi();
+  const { t, language } = useUi();
   const owners = Object.entries(memory.by_owner).filter(([, n]) => n > 0);
   const owned = owners.reduce((sum, [, n]) => sum + n, 0);
   const free = Math.max(0, memory.reserved - owned);
@@ -78,7 +79,7 @@ const Pool = memo<{ memory: MemoryState }>(function Pool({ memory }) {
           </li>
         )}
       </ul>
-      {memory.hint !== '' && <p class="hint">{memory.hint}</p>}
+      {memory.hint !== '' && <p class="hint">{sentence(memory.hint, language)}</p>}
     </div>
   );
 });

@@ -7,6 +7,7 @@ import type { Column } from '../table/columns.ts';
 import { csv, csvName } from '../table/csv.ts';
 import { Table } from '../table/table.tsx';
 import { count, percent, shape } from '../text/format.ts';
+import { sentence } from '../text/sentences.ts';
 import { named } from '../text/strings.ts';
 import { useUi } from '../ui.ts';
 import { Place, Share, Tier } from './badges.tsx';
@@ -59,7 +60,7 @@ interface RegionProps {
 }
 
 function RegionView({ program, region, boundaries, mode, analysed }: RegionProps) {
-  const { t } = useUi();
+  const { t, language } = useUi();
   const rows = useMemo(() => shapeRows(program, region), [program, region]);
   const strips = useMemo(() => region.symbols.map((symbol, k) => strip(region, k, boundaries[symbol] ?? [])), [region, boundaries]);
   const open = strips.filter((s) => s.sizes.length > 1 || s.bands.length > 0);
@@ -115,7 +116,7 @@ function RegionView({ program, region, boundaries, mode, analysed }: RegionProps
               </ul>
             </details>
           )}
-          {program.hint !== '' && <p class="hint">{program.hint}</p>}
+          {program.hint !== '' && <p class="hint">{sentence(program.hint, language)}</p>}
         </div>
         {rows.length > 0 && <Table title="shapes" rows={rows} columns={COLUMNS} rowKey={(r) => r.key} order={{ column: 'runs', descending: true }} />}
       </div>

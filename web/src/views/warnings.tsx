@@ -64,7 +64,7 @@ const Row = memo<Omit<WarningRow, 'key'>>(function Row(w) {
           <strong>{sentence(w.text, language)}</strong> <Place place={w.place} />
         </p>
         {(w.program !== '' || w.region !== '') && <p class="muted">{[w.program, w.region].filter((s) => s !== '').join(' · ')}</p>}
-        {w.mend !== '' && <p class="mend">{w.mend}</p>}
+        {w.mend !== '' && <p class="mend">{sentence(w.mend, language)}</p>}
       </div>
     </li>
   );

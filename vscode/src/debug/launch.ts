@@ -1,0 +1,39 @@
+// Starting sessions by a command, a CodeLens, or F5 where there is no launch file.
+import * as vscode from 'vscode';
+import type { Services } from '../services.ts';
+import { fileConfiguration, isPython, launchable, PROGRAMS } from './model/configuration.ts';
+import { activeFile } from './active_file.ts';
+
+const CONTEXT = 'msvm.f5';
+
+/** Debugs a file: the one given, or the active one. */
+async function debugFile(uri?: vscode.Uri): Promise<void> {
+  const file = uri?.fsPath ?? activeFile();
+  if (!launchable(file)) {
+    void vscode.window.showErrorMessage(`There is nothing to debug. Open a ${PROGRAMS.join(', ')} file first.`);
+    return;
+  }
+  const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file));
+  await vscode.debug.startDebugging(folder, fileConfiguration(file));
+}
+
+/** Whether F5 is ours: a program of ours is in front and nobody has written a launch file; Python only with msvm.debugMode. */
+function ours(): boolean {
+  const file = activeFile();
+  if (!launchable(file)) return false;
+  const uri = vscode.Uri.file(file);
+  const configurations = vscode.workspace.getConfiguration('launch', uri).get<unknown[]>('configurations', []);
+  if (configurations.length > 0) return false;
+  return !isPython(file) || vscode.workspace.getConfiguration('msvm', uri).get<boolean>('debugMode', false);
+}
+
+export function launching({ context }: Services): void {
+  const update = () => void vscode.commands.executeCommand('setContext', CONTEXT, ours());
+  update();
+  context.subscriptions.push(
+    vscode.commands.registerCommand('msvm.debugFile', debugFile),
+    vscode.window.onDidChangeActiveTextEditor(update),
+    vscode.window.tabGroups.onDidChangeTabs(update),
+    vscode.workspace.onDidChangeConfiguration(update),
+  );
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { fileConfiguration, needsShapes, resolve, type Configuration, type Resolved } from '../../src/debug/model/configuration.ts';
+import { processIds } from '../../src/debug/model/processes.ts';
+
+const around = { file: '/ws/model.py', folder: '/ws', python: '/env/bin/python' };
+const made = (given: Configuration, where = around) => resolve(given, where);
+const configuration = (resolved: Resolved) => ('configuration' in resolved ? resolved.configuration : expect.fail(resolved.error));
+const problem = (resolved: Resolved) => ('error' in resolved ? `${resolved.error}. ${resolved.mend}` : expect.fail('it was resolved'));
+
+test('F5 without launch.json debugs the file in front and stops at the first jitted function', () => {
+  expect(configuration(made({}))).toEqual({ type: 'msvm', request: 'launch', name: 'MSVM: model.py', program: '/ws/model.py', stopOnEntry: true, console: 'internalConsole', cwd: '/ws', python: '/env/bin/python' });
+});
+
+test.each(['.msasm', '.msbc', '.onnx'])('a module (%s) needs no interpreter, and shapes', (ending) => {
+  const found = configuration(made({}, { ...around, file: `/ws/neck${ending}`, python: undefined as unknown as string }));
+  expect(found).not.toHaveProperty('python');
+  expect(needsShapes(found)).toBe(true);
+});
+
+test('what the user wrote stays', () => {
+  const own = { type: 'msvm', request: 'launch', name: 'mine', program: '/a.py', cwd: '/elsewhere', python: '/own/python', stopOnEntry: false, args: ['1'] };
+  expect(configuration(made(own))).toEqual({ ...own, console: 'internalConsole' });
+  expect(needsShapes(configuration(made(own)))).toBe(false);
+});
+
+test.each<[Configuration, RegExp]>([
+  [{ type: 'msvm', request: 'launch', name: 'a' }, /names no program.*"program"/],
+  [{ type: 'msvm', request: 'launch', name: 'a', program: 7 }, /names no program/],
+  [{ type: 'msvm', request: 'launch', name: 'a', program: '/a.txt' }, /a\.txt is no program.*\.msbc/],
+  [{ type: 'msvm', request: 'fetch', name: 'a' }, /"fetch"; launch and attach are known/],
+  [{ type: 'msvm', request: 'launch', name: 'a', program: '/a.py', console: 'integratedTerminal' }, /only internalConsole/],
+  [{ type: 'msvm', request: 'attach', name: 'a', processId: 'x' }, /"x", which is no process.*pickProcess/],
+  [{ type: 'msvm', request: 'attach', name: 'a' }, /missing, which is no process/],
+  [{ type: 'msvm', request: 'attach', name: 'a', address: '' }, /address is empty/],
+])('what is wrong is named with its mend: %j', (given, text) => expect(problem(made(given))).toMatch(text));
+
+test('without a program in front there is nothing to debug', () => {
+  expect(problem(made({}, { ...around, file: '/ws/notes.txt' }))).toMatch(/active editor holds no program.*launch\.json/);
+});
+
+test('without an interpreter a Python program is not launched', () => {
+  expect(problem(resolve(fileConfiguration('/a.py'), { ...around, python: undefined }))).toMatch(/msvm\.python/);
+});
+
+test('attach by process takes numbers and texts of them, or an address', () => {
+  expect(configuration(made({ type: 'msvm', request: 'attach', name: 'a', processId: '4711' }))).toMatchObject({ processId: 4711 });
+  expect(configuration(made({ type: 'msvm', request: 'attach', name: 'a', address: '127.0.0.1:4000', token: 'x' }))).toMatchObject({ address: '127.0.0.1:4000' });
+});
+
+test('processes with a debug server are found by their files', () => {
+  expect(processIds(['12.json', '12.debug.json', '340.debug.json', 'x.debug.json', '7.debug.json.tmp'])).toEqual([340, 12]);
+});

@@ -1,0 +1,136 @@
+// What a user does in the workbench, and what it shows, by the locators that hold from one version to the next.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Frame, Locator, Page } from 'playwright-core';
+import { ROOT, start, type CodeServer, type Options } from '../code_server.ts';
+
+export const VSIX = join(ROOT, 'dist/msvm.vsix');
+const PICTURES = process.env.MSVM_SCREENSHOTS;
+
+/** Blanks that editors draw as no-break spaces. */
+const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+
+export class Workbench {
+  readonly page: Page;
+  readonly folder: string;
+  readonly #server: CodeServer;
+
+  private constructor(server: CodeServer) {
+    this.#server = server;
+    this.page = server.page;
+    this.folder = server.folder;
+  }
+
+  static async open(options: Omit<Options, 'vsix' | 'workspace'> & { readonly workspace?: string } = {}): Promise<Workbench> {
+    const server = await start({ vsix: VSIX, workspace: join(ROOT, 'tests/workspace'), ...options });
+    try {
+      const workbench = new Workbench(server);
+      await server.page.goto(`${server.url}?folder=${server.folder}`);
+      await server.page.locator('.monaco-workbench .part.statusbar').waitFor();
+      return workbench;
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  stop = (): Promise<void> => this.#server.stop();
+  log = (): string => this.#server.log();
+
+  /** A picture where MSVM_SCREENSHOTS names a folder. */
+  async picture(name: string): Promise<void> {
+    if (PICTURES === undefined) return;
+    mkdirSync(PICTURES, { recursive: true });
+    await this.page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  }
+
+  async #quick(key: string, text: string, row: string | RegExp): Promise<void> {
+    await this.page.keyboard.press(key);
+    const input = this.page.locator('.quick-input-widget input').first();
+    await input.waitFor();
+    await input.fill(text);
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: row }).first().waitFor();
+    await this.page.keyboard.press('Enter');
+    await input.waitFor({ state: 'hidden' });
+  }
+
+  /** By its title in the palette: "MSVM: View Values". */
+  command = (title: string): Promise<void> => this.#quick('F1', `>${title}`, title);
+  openFile = (name: string): Promise<void> => this.#quick('Control+P', name, name);
+
+  /** Text of our item in the status bar. */
+  mode(): Locator {
+    return this.page.locator('#msvm\\.msvm\\.msvm\\.mode');
+  }
+
+  /** The line of the top stack frame in the editor, when it is drawn. */
+  async highlighted(): Promise<string> {
+    const line = this.page.locator('.monaco-editor .debug-top-stack-frame-line').first();
+    await line.waitFor();
+    return this.page.evaluate(() => {
+      const mark = document.querySelector('.monaco-editor .debug-top-stack-frame-line');
+      const top = mark?.getBoundingClientRect().top ?? -1;
+      const lines = [...(mark?.closest('.monaco-editor')?.querySelectorAll<HTMLElement>('.view-line') ?? [])];
+      return lines.find((each) => Math.abs(each.getBoundingClientRect().top - top) < 3)?.innerText ?? '';
+    }).then(plain);
+  }
+
+  /** Waits until the highlighted line is as wanted. */
+  async untilHighlighted(wanted: RegExp, limit = 60_000): Promise<string> {
+    const end = Date.now() + limit;
+    for (;;) {
+      const last = await this.highlighted();
+      if (wanted.test(last)) return last;
+      if (Date.now() > end) throw new Error(`the highlighted line is "${last}", expected ${wanted.source}`);
+      await this.page.waitForTimeout(50);
+    }
+  }
+
+  lens = (text: string): Locator => this.page.locator('.codelens-decoration', { hasText: text }).first();
+  debugConsole = (text: string): Locator => this.page.locator('.repl .monaco-list-row', { hasText: text }).first();
+
+  /** Folds a pane of the side bar. */
+  async collapse(title: string): Promise<void> {
+    const header = this.page.locator(`.pane-header[aria-label^="${title}"]`).first();
+    if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
+  }
+
+  /** Types into the debug console. */
+  async ask(expression: string): Promise<void> {
+    await this.command('Debug Console: Focus on Debug Console View');
+    await this.page.locator('.repl-input-wrapper .monaco-editor.focused').waitFor();
+    await this.page.keyboard.type(expression);
+    await this.page.keyboard.press('Escape'); // the completion, if it is there
+    await this.page.keyboard.press('Enter');
+  }
+
+  async toggleBreakpoint(line: number): Promise<void> {
+    await this.#quick('Control+G', `:${line}`, /./);
+    await this.page.keyboard.press('F9');
+    await this.page.locator('.codicon-debug-breakpoint, .codicon-debug-breakpoint-unverified').first().waitFor();
+  }
+
+  registers(): Locator {
+    return this.page.locator('.pane:has(.pane-header[aria-label^="MS Registers"]) .monaco-list-row');
+  }
+
+  stack(): Locator {
+    return this.page.locator('.debug-call-stack .monaco-list-row');
+  }
+
+  notification(text: string | RegExp): Locator {
+    return this.page.locator('.notification-list-item-message', { hasText: text });
+  }
+
+  /** The frame of a webview that has an element of ours. */
+  async webview(selector: string, limit = 60_000): Promise<Frame> {
+    const end = Date.now() + limit;
+    for (;;) {
+      for (const frame of this.page.frames()) {
+        if ((await frame.locator(selector).count().catch(() => 0)) > 0) return frame;
+      }
+      if (Date.now() > end) throw new Error(`no webview has ${selector}`);
+      await this.page.waitForTimeout(50);
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+const whole = { testTimeout: 180_000, hookTimeout: 120_000, fileParallelism: false };
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['tests/unit/**/*.test.ts'] } },
+      { test: { name: 'host', include: ['tests/host.test.ts'], ...whole } },
+      { test: { name: 'workbench', include: ['tests/workbench/**/*.test.ts'], ...whole } },
+    ],
+  },
+});
