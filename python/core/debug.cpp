@@ -76,12 +76,6 @@ class PythonFrames final : public dap::HostFrames {
   uint64_t thread_of_debugger_id(int64_t id) override {
     return ask<uint64_t>([&] { return nb::cast<uint64_t>(module_.attr("thread_of_debugger_id")(id)); });
   }
-  Result<std::string> start_debugger(uint16_t port, const std::string& token) {
-    Status failed = invalid_argument("Python is ending");
-    const auto folder = ask<std::optional<std::string>>([&] { return std::optional(nb::cast<std::string>(module_.attr("start_debugpy")(port, token))); }, &failed);
-    if (folder) return *folder;
-    return failed;
-  }
 
  private:
   PythonFrames() : module_(nb::module_::import_("msvm._vm.frames")), all_(module_.attr("Frames")()) {}
