@@ -24,6 +24,18 @@ using Row = std::tuple<std::string, std::string, std::string, int64_t>;
 
 dap::HostVariable variable_of(Row row) { return {std::move(std::get<0>(row)), std::move(std::get<1>(row)), std::move(std::get<2>(row)), std::get<3>(row)}; }
 
+/// Questions come on threads that run programs, too: debugpy must neither stop in the answers, nor show them.
+class Untraced {
+ public:
+  Untraced() : state_(PyThreadState_Get()) { PyThreadState_EnterTracing(state_); }
+  ~Untraced() { PyThreadState_LeaveTracing(state_); }
+  Untraced(const Untraced&) = delete;
+  Untraced& operator=(const Untraced&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// Python's frames by msvm._vm.frames. Lives as long as the process.
 class PythonFrames final : public dap::HostFrames {
  public:
@@ -78,6 +90,7 @@ class PythonFrames final : public dap::HostFrames {
   template <class T, class F> T ask(F question, Status* failed = nullptr, T otherwise = {}) {
     if (interpreter_ends()) return otherwise;
     HoldGil gil;
+    const Untraced untraced;
     try {
       return question();
     } catch (nb::python_error& e) {

@@ -30,8 +30,9 @@ def test_broken_binding(client):
     seen = registers(client, thread)
     height, width = seen["R5"]["shape"][2:]
     assert (height["value"], width["value"]) == (96, 96)  # of a picture of 48 by 64
-    assert "H" in width["symbol"] and "W" not in width["symbol"]  # the width is bound to the height
-    assert (seen["R2"]["name"], seen["R2"]["value"]) == ("width", "48")
+    assert (width["symbol"], seen["R4"]["name"]) == ("R4", "out_width")  # twice R2,
+    assert (seen["R2"]["name"], seen["R2"]["value"]) == ("width", "48")  # which holds the height:
+    assert 'R2 "width" = SHAPE_PROPAGATE R0, 2' in client.request("msvm/listing", program=0)["text"]
     assert [d["value"] for d in call["inputs"][0]["shape"]] == [1, 3, 48, 64]
 
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import { expect, test } from 'vitest';
 import { ROOT, start } from './code_server.ts';
+import { BEGIN } from './host/begin.ts';
 import { launched } from './programs.ts';
 
 test('the suite inside the extension host', async () => {
@@ -13,9 +14,9 @@ test('the suite inside the extension host', async () => {
     const ended = new Promise<number>((resolve) => void server.page.exposeFunction('codeAutomationExit', resolve));
     await server.page.exposeFunction('codeAutomationLog', (_type: string, args: unknown[]) => {
       const line = format(...args);
-      if (line.includes('spdlog')) return; // an optional logger of the server, which isn't built
+      if (line.includes('spdlog')) return; // an optional logger of the editor's, which isn't built
       lines.push(line);
-      process.stdout.write(`${line}\n`);
+      if (lines.includes(BEGIN)) process.stdout.write(`${line}\n`); // what comes before is the editor's own
     });
     const at = `vscode-remote://127.0.0.1:${server.port}`;
     const payload = JSON.stringify([

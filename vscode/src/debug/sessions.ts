@@ -1,6 +1,7 @@
 // The debug sessions of type `msvm`: which lives, what it says, whether it waits.
 import * as vscode from 'vscode';
 import { TYPE } from './model/names.ts';
+import { Stops, type Message } from './model/stops.ts';
 
 export interface Stopped {
   readonly session: vscode.DebugSession;
@@ -14,19 +15,9 @@ export interface CustomEvent {
   readonly body: unknown;
 }
 
-interface Message {
-  readonly type: string;
-  readonly event?: string;
-  readonly command?: string;
-  readonly success?: boolean;
-  readonly body?: { readonly threadId?: number; readonly allThreadsContinued?: boolean; readonly reason?: string };
-}
-
-const GOING_ON = new Set(['continue', 'next', 'stepIn', 'stepOut', 'stepBack']);
-
 export class Sessions implements vscode.Disposable {
   readonly #live = new Set<vscode.DebugSession>();
-  readonly #stopped = new Map<vscode.DebugSession, Stopped>();
+  readonly #stops = new Map<vscode.DebugSession, Stops>();
   readonly #began = new vscode.EventEmitter<vscode.DebugSession>();
   readonly #ended = new vscode.EventEmitter<vscode.DebugSession>();
   readonly #stoppedOrWent = new vscode.EventEmitter<Stopped | undefined>();
@@ -35,7 +26,7 @@ export class Sessions implements vscode.Disposable {
 
   readonly onDidBegin = this.#began.event;
   readonly onDidEnd = this.#ended.event;
-  /** A thread waits (its last stop), or goes on (undefined). */
+  /** Threads stop and go on: the one that stopped last and waits still; undefined where none does. */
   readonly onDidChangeStopped = this.#stoppedOrWent.event;
 
   constructor() {
@@ -52,7 +43,14 @@ export class Sessions implements vscode.Disposable {
         if (event.session.type === TYPE) this.#events.fire({ session: event.session, event: event.event, body: event.body });
       }),
       vscode.debug.registerDebugAdapterTrackerFactory(TYPE, {
-        createDebugAdapterTracker: (session) => ({ onDidSendMessage: (message: Message) => this.#see(session, message) }),
+        createDebugAdapterTracker: (session) => {
+          const stops = new Stops();
+          this.#stops.set(session, stops);
+          const tell = (changed: boolean) => {
+            if (changed) this.#stoppedOrWent.fire(this.stopped(session));
+          };
+          return { onWillReceiveMessage: (message: Message) => tell(stops.sent(message)), onDidSendMessage: (message: Message) => tell(stops.received(message)) };
+        },
       }),
     ];
   }
@@ -67,16 +65,19 @@ export class Sessions implements vscode.Disposable {
     return [...this.#live];
   }
 
+  /** The thread of a session that stopped last and waits still. */
   stopped(session = this.current): Stopped | undefined {
-    return session === undefined ? undefined : this.#stopped.get(session);
+    const stop = session === undefined ? undefined : this.#stops.get(session)?.last;
+    return session === undefined || stop === undefined ? undefined : { session, ...stop };
   }
 
-  /** The thread that the user looks at while its session waits: the one chosen in the call stack, or the one that stopped. */
+  /** The thread that the user looks at while it waits: the one chosen in the call stack, or the one that stopped last. */
   get waiting(): Stopped | undefined {
     const stopped = this.stopped();
-    if (stopped === undefined) return undefined;
     const item = vscode.debug.activeStackItem;
-    return item?.session === stopped.session ? { ...stopped, threadId: item.threadId } : stopped;
+    if (stopped === undefined || item?.session !== stopped.session) return stopped;
+    const chosen = this.#stops.get(stopped.session)?.of(item.threadId);
+    return chosen === undefined ? stopped : { session: stopped.session, ...chosen };
   }
 
   /** Answers undefined where the session is over or does not know the request. */
@@ -96,22 +97,9 @@ export class Sessions implements vscode.Disposable {
     });
   }
 
-  #see(session: vscode.DebugSession, message: Message): void {
-    const goesOn = message.type === 'response' && message.success === true && GOING_ON.has(message.command ?? '');
-    if (message.type !== 'event' && !goesOn) return;
-    if (message.event === 'stopped') {
-      const stopped = { session, threadId: message.body?.threadId ?? 0, reason: message.body?.reason ?? '' };
-      this.#stopped.set(session, stopped);
-      this.#stoppedOrWent.fire(stopped);
-    } else if (goesOn || message.event === 'continued' || message.event === 'terminated') {
-      this.#stopped.delete(session);
-      this.#stoppedOrWent.fire(undefined);
-    }
-  }
-
   #end(session: vscode.DebugSession): void {
     this.#live.delete(session);
-    this.#stopped.delete(session);
+    this.#stops.delete(session);
     this.#stoppedOrWent.fire(undefined);
     this.#ended.fire(session);
   }

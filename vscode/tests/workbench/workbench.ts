@@ -89,6 +89,12 @@ export class Workbench {
   lens = (text: string): Locator => this.page.locator('.codelens-decoration', { hasText: text }).first();
   debugConsole = (text: string): Locator => this.page.locator('.repl .monaco-list-row', { hasText: text }).first();
 
+  /** Folds a pane of the side bar. */
+  async collapse(title: string): Promise<void> {
+    const header = this.page.locator(`.pane-header[aria-label^="${title}"]`).first();
+    if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
+  }
+
   /** Types into the debug console. */
   async ask(expression: string): Promise<void> {
     await this.command('Debug Console: Focus on Debug Console View');

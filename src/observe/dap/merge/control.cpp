@@ -155,22 +155,20 @@ void stopped(State& s, Side side, Json body) {
   if (!id.ok() || !host.ok()) return;
   Thread& t = side == Side::kPython ? s.threads.of_python(*id) : s.threads.of_bytecode(*id, s.of(Side::kPython).open() ? *host : -1);
   const std::string reason = text_in(body, "reason");
+  const auto call_it_a_step = [&body] {
+    body["reason"] = "step";
+    body["description"] = "Paused after a step";
+    body.erase("preserveFocusHint");
+  };
   if (side == Side::kPython) {
-    if (reason == "pause" && t.pending == Pending::kBack && !t.pausing) {
-      body["reason"] = "step";
-      body.erase("preserveFocusHint");
-    }
-    if (t.armed) arm(s, t, false);
+    if (reason == "pause" && t.pending == Pending::kBack && !t.pausing) call_it_a_step();
     if (t.pausing && t.bytecode >= 0) s.ask(Side::kBytecode, "pause", {{"threadId", t.bytecode}, {"on", false}});
     t.pending = Pending::kNone;
   } else {
-    if (t.armed && reason == "entry") {
-      body["reason"] = "step";
-      body["description"] = "Paused after a step";
-    }
-    if (t.armed) arm(s, t, false);
-    if (t.pausing && t.python >= 0) t.pending = Pending::kBack;  // debugpy's pause is what ends a step out
+    if (reason == "entry" && t.armed) call_it_a_step();
+    if (t.pausing && t.python >= 0) t.pending = Pending::kBack;  // debugpy was asked, too: its pause is what ends a step out
   }
+  if (t.armed) arm(s, t, false);
   t.stopped = true;
   t.pausing = false;
   t.where = side;

@@ -39,6 +39,7 @@ void leave(State& s, const Request& r) {
 }
 
 void ended(State& s, int code, const std::string& how) {
+  s.process_ended = true;
   answer_start(s, invalid_argument(fmt::format("{} {} before it had begun", s.python ? s.python->path : "python3", how)));
   if (code > 128 && !s.ending) s.output("console", fmt::format("The program {}.\n", how));
   if (!s.over) s.event("exited", {{"exitCode", code}});
@@ -263,7 +264,7 @@ void terminate(State& s, const Request& r) {
 void disconnect(State& s, const Request& r) {
   s.over = true;
   if (s.starting) answer_start(s, Status(StatusCode::kCancelled, "the client has left"));
-  if (s.process && !s.attached) {  // it was started for this session, and its output goes here: it ends with it
+  if (s.process && !s.process_ended) {  // it was started for this session, and its output goes here: it ends with it
     s.ending = r;
     s.process->kill();
     return;

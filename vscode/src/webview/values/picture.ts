@@ -16,7 +16,8 @@ export function picture(values: readonly Element[], { top, left, rows, columns }
     values.forEach((value, at) => image.data.set([...pixel(value, among), 255], at * 4));
     context.putImageData(image, 0, 0);
   }
-  const scale = Math.max(1, Math.min(LARGEST_PIXEL, Math.floor(640 / Math.max(columns, rows, 1))));
+  const room = Math.min((innerWidth - 40) / Math.max(columns, 1), (innerHeight * 0.6) / Math.max(rows, 1));
+  const scale = Math.max(1, Math.min(LARGEST_PIXEL, Math.floor(room)));
   canvas.style.width = `${columns * scale}px`;
   canvas.style.height = `${rows * scale}px`;
 
