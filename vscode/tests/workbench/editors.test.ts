@@ -160,5 +160,5 @@ describe.each(['Default Dark Modern', 'Default Light Modern'])('in %s', (theme) 
 
 it('the pictures of the walkthrough are files', () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { contributes: { walkthroughs: { steps: { media: Record<string, string> }[] }[] } };
-  for (const { media } of manifest.contributes.walkthroughs.flatMap((w) => w.steps)) expect(readFileSync(join(import.meta.dirname, '../..', media.image ?? media.markdown ?? '')).length).toBeGreaterThan(100);
+  for (const { media } of manifest.contributes.walkthroughs.flatMap((w) => w.steps)) expect(readFileSync(join(import.meta.dirname, '../..', media.svg ?? media.markdown ?? '')).length).toBeGreaterThan(100);
 });
