@@ -36,14 +36,26 @@ b3:
   RETURN (; R2)
 )";
 
-/// `calls` of an elementwise operator on 16 columns, any number of rows.
-std::string chain(int calls) {
-  std::string text = "\nmodule \"chain\" version 1\nsymbol N\nfunc @main(x: f32[N, 16]) -> (y: f32[N, 16])\nb0:\n  R0 = TENSOR_CREATE input 0\n";
-  for (int k = 0; k < calls; ++k) {
-    text += fmt::format("  R{0} = TENSOR_ALLOC [N, 16], f32, CPU(0)\n  OP_CALL {1}(R{2}) -> R{0}\n", k + 1, k % 2 ? "Tanh" : "Relu", k);
-    if (k) text += fmt::format("  TENSOR_FREE R{}\n", k);
+/// `layers` of a product with what follows it: 64 columns, any number of rows.
+std::string network(int layers) {
+  std::string text = R"(
+module "small" version 1
+symbol N
+const %w f32[64, 64] = fill(0.01)
+func @main(x: f32[N, 64]) -> (y: f32[N, 64])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_CONST %w
+)";
+  int last = 0, next = 2;
+  for (int k = 0; k < layers; ++k) {
+    for (const char* op : {"MatMul(R{}, R1)", "Relu(R{})", "Tanh(R{})"}) {
+      text += fmt::format("  R{} = TENSOR_ALLOC [N, 64], f32, CPU(0)\n  OP_CALL {} -> R{}\n", next, fmt::format(fmt::runtime(op), last), next);
+      if (last) text += fmt::format("  TENSOR_FREE R{}\n", last);
+      last = next++;
+    }
   }
-  return text + fmt::format("  RETURN R{}\n", calls);
+  return text + fmt::format("  RETURN R{}\n", last);
 }
 
 struct Subject {
@@ -67,10 +79,10 @@ Subject make(const std::string& text, bool native, const std::vector<Value>& sca
   if (!program.ok()) stop(program.status().message());
   Subject s{*engine, *program, scalars, {}};
   if (scalars.empty()) {
-    const int64_t shape[] = {3, 16};
+    const int64_t shape[] = {1, 64};
     auto x = (*engine)->allocate(DType::kF32, shape);
     if (!x.ok()) stop(x.status().message());
-    std::fill_n(x->meta.as<float>(), 48, 0.5f);
+    std::fill_n(x->meta.as<float>(), 64, 0.5f);
     s.inputs = {*x};
   }
   for (int k = 0; k < 64; ++k) {
@@ -120,6 +132,6 @@ int main() {
   nanoseconds_per_tick();
   fmt::print("{:<44} {:>10} {:>10} {:>8} {:>12} {:>8}\n", "ns a run, least of many", "never", "detached", "ratio", "attached", "ratio");
   row("loop of 1000 rounds, 6 instructions each", kLoop, false, {int64_t{1000}}, 4);
-  row("64 calls of 48 elements, interpreted", chain(64), false, {}, 8);
-  row("64 calls of 48 elements, native", chain(64), true, {}, 16);
+  row("24 calls of 64 elements, interpreted", network(8), false, {}, 8);
+  row("24 calls of 64 elements, native code", network(8), true, {}, 16);
 }

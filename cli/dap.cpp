@@ -12,6 +12,7 @@
 
 #include "common.h"
 #include "debug_front.h"
+#include "loopback_peer.h"
 #include "observe/dap/connection.h"
 
 namespace msvm::cli {
@@ -50,7 +51,8 @@ int over_socket(uint16_t port) {
   std::fflush(stdout);
   for (;;) {  // one client after the other
     const int client = ::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC);
-    if (client >= 0) serve(client, client);
+    if (client >= 0 && !is_own_peer(client)) ::close(client);  // whoever debugs runs programs as this user
+    else if (client >= 0) serve(client, client);
     else if (errno != EINTR && errno != ECONNABORTED) return report({StatusCode::kIo, fmt::format("port {}: {}", port, std::strerror(errno))});
   }
 }

@@ -93,6 +93,7 @@ int debug(const Options& o) {
     report(invalid_argument("expected a program, or --attach PID"));
     return kUsage;
   }
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // whoever reads along sees what has happened
   struct sigaction on_interrupt {};
   on_interrupt.sa_handler = [](int) { DebugConsole::interrupt(); };
   sigaction(SIGINT, &on_interrupt, nullptr);
@@ -103,10 +104,11 @@ int debug(const Options& o) {
   to_console.connect(&console.client());
   to_front.connect(&front);
   const auto finish = [&](Status s) {
+    const bool failed = console.exit_code() != 0;  // not by being ended here
     console.end();
     front.closed();
     if (!s.ok()) return report(s);
-    return console.exit_code() ? static_cast<int>(kFailed) : static_cast<int>(kDone);
+    return static_cast<int>(failed ? kFailed : kDone);
   };
   if (o.attach) {
     if (Status s = console.begin("attach", {{"processId", o.attach}}); !s.ok()) return finish(s);

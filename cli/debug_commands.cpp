@@ -56,7 +56,7 @@ const std::vector<DebugConsole::Command>& DebugConsole::commands() {
   using C = DebugConsole;
   static const auto& all = *new std::vector<Command>{
       {"step", "s", "[N]", "to the next instruction, within regions and into Python calls, N times", &C::step, true},
-      {"next", "n", "[N]", "the same, but a loop's way back and native code are passed as one", &C::next, true},
+      {"next", "n", "[N]", "the same, but a region in native code is passed as one", &C::next, true},
       {"finish", "fin", "", "to the end of the run", &C::finish, true},
       {"continue", "c", "", "to the next breakpoint, or the end", &C::go_on, true},
       {"pause", "pause", "", "stops a program that runs (also Ctrl-C)", &C::pause},
@@ -104,7 +104,8 @@ Result<bool> DebugConsole::command(const std::string& given) {
   }
   for (const Command& c : commands()) {
     const std::string_view name = c.name;
-    if (!c.run || !(word == c.brief || (name.starts_with(word) && word.size() >= std::string_view(c.brief).size() && name.starts_with(c.brief)))) continue;
+    const size_t shortest = name.starts_with(c.brief) ? std::string_view(c.brief).size() : 2;
+    if (!c.run || !(word == c.brief || (name.starts_with(word) && word.size() >= shortest))) continue;
     MSVM_RETURN_IF_ERROR((this->*c.run)(rest));
     if (c.repeats) last_ = name == "list" ? "list" : line;
     return true;

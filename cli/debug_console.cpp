@@ -57,8 +57,8 @@ void DebugConsole::take_all() {
     const Json body = e.value("body", Json::object());
     if (name == "output") {
       if (body.value("category", "") == "telemetry" || body.contains("data")) continue;  // what a failed launch says, its response says again
-      fmt::print("{}", printable(body.value("output", "")));
       std::fflush(stdout);
+      fmt::print(body.value("category", "") == "stderr" ? stderr : stdout, "{}", printable(body.value("output", "")));
     } else if (name == "initialized") {
       initialized_ = true;
     } else if (name == "stopped") {

@@ -24,6 +24,18 @@ using Row = std::tuple<std::string, std::string, std::string, int64_t>;
 
 dap::HostVariable variable_of(Row row) { return {std::move(std::get<0>(row)), std::move(std::get<1>(row)), std::move(std::get<2>(row)), std::get<3>(row)}; }
 
+/// Questions come on threads that run programs, too: debugpy must neither stop in the answers, nor show them.
+class Untraced {
+ public:
+  Untraced() : state_(PyThreadState_Get()) { PyThreadState_EnterTracing(state_); }
+  ~Untraced() { PyThreadState_LeaveTracing(state_); }
+  Untraced(const Untraced&) = delete;
+  Untraced& operator=(const Untraced&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// Python's frames by msvm._vm.frames. Lives as long as the process.
 class PythonFrames final : public dap::HostFrames {
  public:
@@ -64,12 +76,6 @@ class PythonFrames final : public dap::HostFrames {
   uint64_t thread_of_debugger_id(int64_t id) override {
     return ask<uint64_t>([&] { return nb::cast<uint64_t>(module_.attr("thread_of_debugger_id")(id)); });
   }
-  Result<std::string> start_debugger(uint16_t port, const std::string& token) {
-    Status failed = invalid_argument("Python is ending");
-    const auto folder = ask<std::optional<std::string>>([&] { return std::optional(nb::cast<std::string>(module_.attr("start_debugpy")(port, token))); }, &failed);
-    if (folder) return *folder;
-    return failed;
-  }
 
  private:
   PythonFrames() : module_(nb::module_::import_("msvm._vm.frames")), all_(module_.attr("Frames")()) {}
@@ -78,6 +84,7 @@ class PythonFrames final : public dap::HostFrames {
   template <class T, class F> T ask(F question, Status* failed = nullptr, T otherwise = {}) {
     if (interpreter_ends()) return otherwise;
     HoldGil gil;
+    const Untraced untraced;
     try {
       return question();
     } catch (nb::python_error& e) {

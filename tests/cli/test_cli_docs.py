@@ -10,7 +10,7 @@ from command import MSVM, ROOT
 PAGE = ROOT / "docs/cli.md"
 
 
-@pytest.mark.parametrize("page, least", [("cli.md", 10), ("optimizer.md", 1), ("disassembly.md", 1)])
+@pytest.mark.parametrize("page, least", [("cli.md", 10), ("optimizer.md", 1), ("disassembly.md", 1), ("debugging.md", 1)])
 def test_examples(tmp_path, page, least):
     text = (ROOT / "docs" / page).read_text()
     for name, content in re.findall(r"```msasm (\S+)\n(.*?)```", text, re.S):
@@ -70,6 +70,8 @@ def test_every_option_is_there(msvm_cli):
         "compile",
         "monitor",
         "report",
+        "debug",
+        "dap",
         "cache list",
     ):
         for option in re.findall(r"^ .*?(--[a-z-]+)", msvm_cli(*command.split(), "--help").out, re.M):

@@ -202,7 +202,8 @@ class Client:
         if self.process.poll() is None:
             with contextlib.suppress(AssertionError, OSError, RefusedError):
                 self.request("disconnect", timeout=20)
-            self.process.stdin.close()
+            with contextlib.suppress(OSError):  # it has gone
+                self.process.stdin.close()
             try:
                 self.process.wait(20)
             except subprocess.TimeoutExpired:
@@ -210,8 +211,8 @@ class Client:
                 self.process.wait()
                 raise AssertionError("the adapter doesn't end when its client leaves") from None
         self.reader.join(20)
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            stream.close()
+        self.process.stdout.close()
+        self.process.stderr.close()
 
     def __enter__(self):
         return self

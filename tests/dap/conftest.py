@@ -35,7 +35,7 @@ def launched(client, environment, tmp_path):
 
     ``client.said``: what setBreakpoints answered.
     """
-    from programs import line_of, written
+    from python_programs import line_of, written
 
     def launch(text, *marks, name="program.py", filters=None, **arguments):
         path = written(tmp_path, name, text)

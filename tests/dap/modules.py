@@ -57,6 +57,7 @@ b0:
   OP_CALL Sqrt(R0) -> R1
   R2 = TENSOR_ALLOC [N], f32, CPU(0)
   OP_CALL Relu(R1) -> R2
+  TENSOR_FREE R1
   RETURN R2
 """
 """NaN of what is negative."""

@@ -108,7 +108,7 @@ def test_pause_in_a_loop(module):
     for _ in range(3):
         c.request("pause", threadId=thread)
         assert c.stopped("pause")["threadId"] == thread
-        assert opcode(c, thread) in ("JUMP", "SCALAR_PHI")
+        assert opcode(c, thread) in ("SCALAR_INPUT", "JUMP", "SCALAR_PHI")
         c.resume(thread)
     c.request("terminate")
     c.event("terminated")
@@ -119,7 +119,7 @@ def test_pausing_all(module):
     c.event("thread")
     c.request("pause", threadId=0)
     thread = c.stopped("pause")["threadId"]
-    with pytest.raises(RefusedError, match="wait|pause|stop"):
+    with pytest.raises(RefusedError, match="no thread"):
         c.request("continue", threadId=thread + 77)
     c.request("terminate")  # while it waits
     c.event("terminated")
@@ -158,7 +158,9 @@ def test_condition_on_a_shape(module):
     c, _ = module(NECK, stopOnEntry=True, shapes=["x=1x8x4x1028"])
     thread = c.stopped("entry")["threadId"]
     line = line_with(c, "OP_CALL")
-    rows = c.breakpoints(BC, [{"line": line, "condition": "shape(R3)[3] > 1024 and dtype(R3) == \"f32\""}, {"line": line, "condition": "shape(R3)[2] > 1024"}])
+    rows = c.breakpoints(
+        BC, [{"line": line, "condition": 'shape(R3)[3] > 1024 and dtype(R3) == "f32"'}, {"line": line, "condition": "shape(R3)[2] > 1024"}]
+    )
     assert [r["verified"] for r in rows] == [True, True], rows
     c.resume(thread)
     assert c.stopped("breakpoint")["hitBreakpointIds"] == [rows[0]["id"]]
@@ -209,13 +211,17 @@ def test_before_the_program_runs(module):
 
 
 def test_bad_conditions_are_told(neck):
-    c, _ = neck
+    c, thread = neck
     line = line_with(c, "OP_CALL")
-    for condition in ("shape(R3", "R3 +", "1 ==== 2", "nowhere > 1", "R99 > 1"):
+    for condition in ("shape(R3", "R3 +", "1 ==== 2", "shape(R3)[", "and"):
         (row,) = c.breakpoints(BC, [{"line": line, "condition": condition}])
         assert not row["verified"] and row["message"], (condition, row)
     (row,) = c.breakpoints(BC, [{"line": line, "hitCondition": "often"}])
     assert not row["verified"] and row["message"], row
+    (row,) = c.breakpoints(BC, [{"line": line, "condition": "nowhere > 1"}])  # known when control comes by
+    c.resume(thread)
+    stop = c.stopped("breakpoint")
+    assert stop["hitBreakpointIds"] == [row["id"]] and "nowhere" in stop["text"]
 
 
 # --- what is seen -------------------------------------------------------------------------------------------------------------
@@ -230,7 +236,7 @@ def test_registers(neck):
     assert x["name"] == "x" and x["kind"] == "TensorMeta" and x["state"] == "live" and x["dtype"] == "f32" and x["device"] == "CPU(0)"
     assert [d["value"] for d in x["shape"]] == [2, 8, 4, 12] and x["strides"] == [384, 48, 12, 1] and x["bytes"] == 4 * 768
     assert x["declared"].startswith("f32[") and x["owner"] == "input 0" and int(x["memory_addr"], 16) > 0
-    assert [d["symbol"] for d in x["shape"]][0] == "N"
+    assert next(d["symbol"] for d in x["shape"]) == "N"
     assert view["owner"] == "view of R0" and view["strides"] == [384, 48, 12, 1] and [d["value"] for d in view["shape"]] == [2, 4, 4, 12]
     assert rows["R1"]["kind"] == "i64" and rows["R1"]["value"] == "4" and rows["R2"]["value"] == "8"
     assert rows["R4"]["changed"] and not rows["R0"]["changed"]  # by the step before
@@ -248,10 +254,16 @@ def test_scopes_and_variables(neck):
     rows = c.variables(scopes["Registers"])
     assert rows["R2"]["value"] == "8" and rows["R0"]["variablesReference"] > 0
     fields = c.variables(rows["R0"]["variablesReference"])
-    assert fields["strides"]["value"] == "[384, 48, 12, 1]" and fields["device"]["value"] == "CPU(0)" and fields["is_jit_compiled"]["value"] == "false"
+    assert (
+        fields["strides"]["value"] == "[384, 48, 12, 1]"
+        and fields["device"]["value"] == "CPU(0)"
+        and fields["is_jit_compiled"]["value"] == "false"
+    )
     assert [v["value"].split(" ")[0] for v in c.variables(fields["shape"]["variablesReference"]).values()] == ["N", "8", "H", "W"]
     values = c.variables(fields["values"]["variablesReference"])
-    assert len(values) == 768 and float(values["[1, 7, 3, 11]"]["value"]) == pytest.approx(float(c.evaluate("R0[1, 7, 3, 11]", c.frames(thread)[0]["id"])["result"]))
+    assert len(values) == 768 and float(values["[1, 7, 3, 11]"]["value"]) == pytest.approx(
+        float(c.evaluate("R0[1, 7, 3, 11]", c.frames(thread)[0]["id"])["result"])
+    )
     assert c.variables(c.variables(rows["R0"]["variablesReference"])["statistics"]["variablesReference"])["nan"]["value"] == "0"
     symbols = c.variables(scopes["Symbols"])
     assert {n: symbols[n]["value"] for n in ("N", "H", "W")} == {"N": "2", "H": "4", "W": "12"}
@@ -261,6 +273,23 @@ def test_scopes_and_variables(neck):
     assert sum("(chosen)" in v["value"] for v in kernels.values()) == 1
     part = c.request("variables", variablesReference=scopes["Registers"], start=1, count=2)["variables"]
     assert [v["name"] for v in part] == ["R1", "R2"]
+
+
+def test_many_registers_come_in_parts(module):
+    calls = 120
+    body = "\n".join(f"  R{k} = SHAPE_CALC add R{k - 1}, 1" for k in range(1, calls + 1))
+    text = f'module "many" version 1\n\nfunc @main(i: i64) -> (i64)\nb0:\n  R0 = SCALAR_INPUT 0\n{body}\n  RETURN (; R{calls})\n'
+    c, _ = module(text, stopOnEntry=True, ranges=["i=5:5"])
+    thread = c.stopped("entry")["threadId"]
+    until_the_end = c.breakpoints(BC, [line_with(c, "RETURN")])
+    assert until_the_end[0]["verified"]
+    c.resume(thread)
+    c.stopped("breakpoint")
+    scope = c.request("scopes", frameId=c.frames(thread)[0]["id"])["scopes"][0]
+    assert scope["name"] == "Registers" and scope["indexedVariables"] == calls + 1
+    part = c.request("variables", variablesReference=scope["variablesReference"], filter="indexed", start=100, count=100)["variables"]
+    assert [(v["name"], v["value"]) for v in part] == [(f"R{k}", str(k + 5)) for k in range(100, calls + 1)]
+    assert len(c.request("variables", variablesReference=scope["variablesReference"])["variables"]) == calls + 1
 
 
 def test_numbers_die_when_the_thread_goes_on(neck):
@@ -287,8 +316,8 @@ def test_call_and_kernels(neck):
     chosen = [k for k in call["candidates"] if k["chosen"]]
     assert len(chosen) == 1 and chosen[0]["cost_ns"] > 0
     c.step("next", thread)
-    (ran,) = [r for r in c.evaluate("ms.vm.kernels()")["table"]["rows"]] or [[""] * 5]
-    assert ran[4] in ("", chosen[0]["kernel"])  # sessions that run keep what they know
+    for row in c.evaluate("ms.vm.kernels()")["table"]["rows"]:  # sessions that run keep what they know
+        assert row[4] == chosen[0]["kernel"]
 
 
 def test_buffers(neck):
@@ -309,7 +338,9 @@ def test_tensor_and_npy(neck, tmp_path):
     assert part["shape"] == [8, 2, 4] and part["truncated"] and len(part["values"]) == 5
     assert np.array_equal(np.array(part["values"], np.float32), x[1, :, 0:2, ::3].ravel()[:5])
     s = whole["statistics"]
-    assert s["min"] == x.min() and s["max"] == x.max() and s["mean"] == pytest.approx(x.mean(dtype=np.float64)) and s["nan"] == s["inf"] == 0
+    assert (
+        s["min"] == x.min() and s["max"] == x.max() and s["mean"] == pytest.approx(x.mean(dtype=np.float64)) and s["nan"] == s["inf"] == 0
+    )
     assert sum(s["histogram"]["counts"]) == 768 and len(s["histogram"]["edges"]) == len(s["histogram"]["counts"]) + 1
     said = c.request("msvm/saveTensor", threadId=thread, expression="R3", path=str(tmp_path / "r3.npy"))
     assert said["bytes"] == (tmp_path / "r3.npy").stat().st_size
@@ -328,7 +359,15 @@ def test_evaluate(neck):
     c, thread = neck
     until(c, thread, "OP_CALL")
     frame = c.frames(thread)[0]["id"]
-    for expression, result in {"R2": "8", "N": "2", "2 * H + W": "20", "shape(R3)[2]": "4", "rank(R0)": "4", "R2 > 7 and not (N == 3)": "true", "shape(R3) ": "[2, 4, 4, 12]"}.items():
+    for expression, result in {
+        "R2": "8",
+        "N": "2",
+        "2 * H + W": "20",
+        "shape(R3)[2]": "4",
+        "rank(R0)": "4",
+        "R2 > 7 and not (N == 3)": "true",
+        "shape(R3) ": "[2, 4, 4, 12]",
+    }.items():
         assert c.evaluate(expression, frame)["result"] == result, expression
     shape = c.evaluate("shape(R3)", frame)
     assert [v["value"] for v in c.variables(shape["variablesReference"]).values()] == ["2", "4", "4", "12"]
@@ -348,7 +387,7 @@ def test_tables_while_it_waits_and_runs(neck):
     assert memory["table"]["columns"][0] == "engine" and c.variables(memory["variablesReference"])["[0]"]["variablesReference"] > 0
     for name in ("jit_info", "scd", "kernels", "slow_path"):
         assert c.evaluate(f"ms.vm.{name}()")["result"], name
-    with pytest.raises(RefusedError, match="expected one of ms.vm.jit_info"):
+    with pytest.raises(RefusedError, match=r"expected one of ms\.vm\.jit_info"):
         c.evaluate("ms.vm.nothing()")
     assert c.request("msvm/memory")["memory"] and c.request("msvm/state")["version"] == 1 and "programs" in c.request("msvm/jitInfo")
     assert [t["name"] for t in c.request("msvm/scd")["programs"][0]["tensors"]]
@@ -366,7 +405,10 @@ def test_completions(neck):
     frame = c.frames(thread)[0]["id"]
 
     def labels(text, column=None):
-        return {t["label"] for t in c.request("completions", text=text, column=len(text) + 1 if column is None else column, frameId=frame)["targets"]}
+        return {
+            t["label"]
+            for t in c.request("completions", text=text, column=len(text) + 1 if column is None else column, frameId=frame)["targets"]
+        }
 
     assert {"R0", "R4"} <= labels("R") and any(x.startswith("shape") for x in labels("sha"))
     assert "ms.vm.jit_info()" in labels("ms.vm.j") and "ms.vm.memory()" not in labels("ms.vm.j")
@@ -378,18 +420,18 @@ def test_completions(neck):
 def test_set_variable(module):
     c, _ = module(SUM, stopOnEntry=True, ranges=["n=5:5"])
     thread = c.stopped("entry")["threadId"]
-    until(c, thread, "SHAPE_CALC")
+    c.step("next", thread)
     scope = c.scopes(c.frames(thread)[0]["id"])["Registers"]
-    assert c.request("setVariable", variablesReference=scope, name="R2", value="100")["value"] == "100"
-    assert registers(c, thread)["R2"]["value"] == "100"
-    for name, value in (("R2", "many"), ("R2", ""), ("R77", "1"), ("x", "1"), ("R2", "99999999999999999999")):
+    assert c.request("setVariable", variablesReference=scope, name="R0", value="7")["value"] == "7"
+    assert registers(c, thread)["R0"]["value"] == "7"
+    for name, value in (("R0", "many"), ("R0", ""), ("R77", "1"), ("x", "1"), ("R0", "99999999999999999999"), ("R2", "1")):
         with pytest.raises(RefusedError, match="setVariable: "):
             c.request("setVariable", variablesReference=scope, name=name, value=value)
     symbols = c.scopes(c.frames(thread)[0]["id"])["Symbols"]
     with pytest.raises(RefusedError, match="can't be changed"):
         c.request("setVariable", variablesReference=symbols, name="N", value="1")
     c.resume(thread)
-    assert c.ended() == 0 and "output 0: 110" in c.output()
+    assert c.ended() == 0 and "output 0: 21" in c.output()
 
 
 def test_sizes_that_are_proved_stay(neck):
@@ -456,7 +498,7 @@ def test_unknown_filters(neck):
 
 def test_verification_fails(client, tmp_path):
     path = written(tmp_path, "refused.msasm", REFUSED)
-    with pytest.raises(RefusedError, match="launch: .*MSV"):
+    with pytest.raises(RefusedError, match=r"launch: [\s\S]*\[MSV0301\]"):
         client.start(program=str(path), shapes=["x=2"])
     (said,) = client.named("msvm/verificationFailed")
     assert said["name"] == str(path)
@@ -472,7 +514,7 @@ def test_verification_fails(client, tmp_path):
 
 def test_a_text_that_isnt_one(client, tmp_path):
     path = written(tmp_path, "broken.msasm", SUM.replace("SHAPE_CALC add", "SHAPE_CALC plus").replace("JUMP b1", "JUMP b9"))
-    with pytest.raises(RefusedError, match="broken.msasm"):
+    with pytest.raises(RefusedError, match=r"broken\.msasm"):
         client.start(program=str(path))
     (said,) = client.named("msvm/verificationFailed")
     assert said["diagnostics"] and all(d["line"] for d in said["diagnostics"])
@@ -500,7 +542,7 @@ def test_launches_that_fail(client, tmp_path, arguments, says):
     if says is None:
         assert answer["success"]
         client.request("configurationDone")
-        assert "rank" in client.output("stderr") or client.ended() == 1
+        assert "found f32[1, 2]" in client.stopped("exception")["text"]
     else:
         assert not answer["success"] and says in answer["message"], answer
 
@@ -516,8 +558,21 @@ def test_the_same_bits_with_the_debugger(client, tmp_path, environment, how):
     from client import MSVM
 
     path = written(tmp_path, "neck.msasm", NECK)
-    subprocess.run([MSVM, "run", path, "-s", "x=2x8x4x12", "-n", "1", "-o", tmp_path / "alone.npy"], check=True, capture_output=True, env={**os.environ, **environment}, timeout=60)
-    client.start(program=str(path), cwd=str(tmp_path), shapes=["x=2x8x4x12"], output="debugged.npy", stopOnEntry=how != "nobody", noDebug=how == "nobody")
+    subprocess.run(
+        [MSVM, "run", path, "-s", "x=2x8x4x12", "-n", "1", "-o", tmp_path / "alone.npy"],
+        check=True,
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=60,
+    )
+    client.start(
+        program=str(path),
+        cwd=str(tmp_path),
+        shapes=["x=2x8x4x12"],
+        output="debugged.npy",
+        stopOnEntry=how != "nobody",
+        noDebug=how == "nobody",
+    )
     if how == "steps":
         thread = client.stopped("entry")["threadId"]
         for _ in range(7):
@@ -547,11 +602,17 @@ def test_disassembly(neck):
 
     whole = rows(instructionOffset=-1, instructionCount=8)
     assert [r["presentationHint"] for r in whole] == ["normal"] * 8
-    assert whole[0]["address"] == "0x0" and "TENSOR_CREATE" in whole[0]["instruction"] and whole[0]["symbol"] == "@forward" and "RETURN" in whole[7]["instruction"]
+    assert (
+        whole[0]["address"] == "0x0"
+        and "TENSOR_CREATE" in whole[0]["instruction"]
+        and whole[0]["symbol"] == "@forward"
+        and "RETURN" in whole[7]["instruction"]
+    )
     assert whole[1]["address"] == here
     around = rows(instructionOffset=-50, instructionCount=100)
     assert len(around) == 100 and [r["presentationHint"] for r in around] == ["invalid"] * 49 + ["normal"] * 8 + ["invalid"] * 43
-    assert around[49:57] == whole
+    assert [r["instruction"] for r in around[49:57]] == [r["instruction"] for r in whole]
+    assert whole[0]["location"]["path"].endswith("module.msasm") and [r["line"] for r in whole] == list(range(7, 15))
     assert rows(instructionCount=0) == []
     assert len(c.request("disassemble", memoryReference="0x7700000000", instructionCount=5)["instructions"]) == 5
     assert len(rows(instructionOffset=2**31 - 1, instructionCount=3)) == 3

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 from client import Client, RefusedError
-from programs import CALLS, LOOP, PLAIN, REFUSED, line_of, written
+from python_programs import CALLS, LOOP, PLAIN, REFUSED, line_of, written
+
+BAD = """module "bad" version 1
+
+func @main(x: f32[2]) -> (y: f32[2])
+b0:
+  R0 = TENSOR_CREATE input 0, [2]
+  R1 = TENSOR_ALLOC [3], f32, CPU(0)
+  OP_CALL Relu(R0) -> R1
+  RETURN R1
+"""
 
 
 def gone(pid):
@@ -83,14 +93,14 @@ def test_an_exception_that_nobody_catches(launched):
 
 
 def test_a_module_that_cant_be_verified_ends_the_step(launched, tmp_path):
-    bad = written(tmp_path, "bad.msasm", ".module 1.0\n.func @main(%x: f32[2]) -> (f32[2]) {\n^entry:\n  RETURN %y\n}\n")
+    bad = written(tmp_path, "bad.msasm", BAD)
     c, _path = launched(REFUSED, "load", args=[str(bad)])
     thread = c.stopped("breakpoint")["threadId"]
-    begin = time.monotonic()
     c.request("stepIn", threadId=thread)
     failed = c.event("msvm/verificationFailed")
     assert failed["name"].endswith("bad.msasm") and failed["diagnostics"][0]["code"].startswith("MSV")
-    del begin
+    c.stopped("step")  # on the exception's way
+    c.resume(thread)
     assert c.ended() == 1
     assert "VerificationError" in c.output("stderr")
 

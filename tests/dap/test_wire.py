@@ -81,7 +81,9 @@ def test_what_isnt_a_request_is_answered(environment, message, says):
 
 
 def test_events_and_responses_of_a_client_are_passed_over(environment):
-    only, = said(framed({"type": "event", "event": "x"}) + framed({"type": "response", "request_seq": 5, "seq": 2}) + framed(INITIALIZE), environment)
+    (only,) = said(
+        framed({"type": "event", "event": "x"}) + framed({"type": "response", "request_seq": 5, "seq": 2}) + framed(INITIALIZE), environment
+    )
     assert only["command"] == "initialize"
 
 
@@ -134,7 +136,9 @@ class Wire:
 
 @pytest.fixture
 def port(environment):
-    p = subprocess.Popen([MSVM, "dap", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+    p = subprocess.Popen(
+        [MSVM, "dap", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
+    )
     number = int(p.stdout.readline())
     yield number
     assert p.poll() is None  # it serves on
@@ -198,7 +202,9 @@ def test_killed_in_mid_session(connect, tmp_path):
 
 
 def test_a_port_that_is_taken(port, environment):
-    p = subprocess.run([MSVM, "dap", "--port", str(port)], capture_output=True, text=True, timeout=30, check=False, env={**os.environ, **environment})
+    p = subprocess.run(
+        [MSVM, "dap", "--port", str(port)], capture_output=True, text=True, timeout=30, check=False, env={**os.environ, **environment}
+    )
     assert p.returncode == 3 and f"port {port}" in p.stderr and p.stdout == ""
 
 

@@ -173,26 +173,6 @@ def debugger_id(thread: int) -> int:
     return number if isinstance(number, int) else -1
 
 
-def start_debugpy(port: int, token: str) -> str:
-    """Have debugpy connect to a port of this machine, from a thread of its own. This package's folder; ``ValueError`` without debugpy."""
-    try:
-        import debugpy
-    except ImportError:
-        mend = f"`{sys.executable} -m pip install debugpy`"
-        raise ValueError(f"Python code isn't debugged: {sys.executable} has no debugpy ({mend})") from None
-
-    def connect() -> None:
-        _hide_this_thread()
-        try:
-            debugpy.configure(subProcess=False)
-            debugpy.connect(("127.0.0.1", port), access_token=token)
-        except Exception as e:
-            print(f"msvm: debugpy can't be started: {e}", file=sys.stderr)
-
-    threading.Thread(target=connect, name="msvm starts debugpy", daemon=True).start()
-    return _PACKAGE
-
-
 def thread_of_debugger_id(number: int) -> int:
     """The reverse; 0: not known."""
     return next((t.ident or 0 for t in threading.enumerate() if t.ident and debugger_id(t.ident) == number), 0)

@@ -18,6 +18,12 @@ bool is_effect(const Instr& i) {
 }
 bool is_view(const Instr& i, ViewKind k) { return i.op == Opcode::kTensorView && view_kind(i) == k; }
 
+/// "model.py:47", not the name of an operator.
+bool is_place(const std::string& origin) {
+  const size_t colon = origin.rfind(':');
+  return colon != std::string::npos && colon + 1 < origin.size() && std::all_of(origin.begin() + static_cast<std::ptrdiff_t>(colon) + 1, origin.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 }  // namespace
 
 ValueGraph::ValueGraph(Module& module, int32_t function)
@@ -220,6 +226,14 @@ uint32_t ValueGraph::merge_debug(const std::vector<const Node*>& nodes) {
     if (n->instr.debug != 0) merged.file = d.file, merged.line = d.line, merged.column = d.column;
     for (const std::string& o : d.origins)
       if (std::find(merged.origins.begin(), merged.origins.end(), o) == merged.origins.end()) merged.origins.push_back(o);
+  }
+  // Operators of one function have one name: lines tell them apart.
+  const bool alike = std::count_if(merged.origins.begin(), merged.origins.end(), [](const std::string& o) { return !is_place(o); }) <= 1;
+  for (const Node* n : nodes) {
+    const DebugInfo& d = table[n->instr.debug];
+    if (!alike || d.line <= 0 || (d.line == merged.line && d.file == merged.file)) continue;
+    std::string place = d.file + ":" + std::to_string(d.line);
+    if (std::find(merged.origins.begin(), merged.origins.end(), place) == merged.origins.end()) merged.origins.push_back(std::move(place));
   }
   if (merged == table[0]) return 0;
   table.push_back(std::move(merged));

@@ -18,7 +18,7 @@ const vm::TensorSlot& slot_of(const RunView::Impl& m, Reg r) { return m.frame.te
 
 }  // namespace
 
-const Program& RunView::program() const { return impl_.context.owner; }
+const Program& RunView::program() const { return *impl_.context.owner; }
 const Function& RunView::code() const { return *code_of(impl_).source; }
 int32_t RunView::function() const { return impl_.context.function; }
 int32_t RunView::instruction() const { return impl_.instruction; }

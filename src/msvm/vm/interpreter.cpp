@@ -4,13 +4,12 @@
 namespace msvm::vm {
 
 Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile) {
-  if (context.debug) [[unlikely]] return interpret_watched(context, frame, results, profile);
   if (context.tracer) [[unlikely]] {
-    if (profile) return Interpreter<Loop::kProfileAndTrace>(context, frame, results, profile).run();
-    return Interpreter<Loop::kTrace>(context, frame, results, profile).run();
+    if (profile) return Interpreter<Loop::kProfileAndTrace>(context, frame, results).run();
+    return Interpreter<Loop::kTrace>(context, frame, results).run();
   }
-  if (profile) return Interpreter<Loop::kProfile>(context, frame, results, profile).run();
-  return Interpreter<Loop::kPlain>(context, frame, results, profile).run();
+  if (profile) return Interpreter<Loop::kProfile>(context, frame, results).run();
+  return Interpreter<Loop::kPlain>(context, frame, results).run();
 }
 
 Status dry_run(RunContext& context, Frame& frame, const Code* region, RegionRecord& record, int32_t& instr) {

@@ -13,7 +13,6 @@ namespace msvm::vm {
 class DebugRun;
 
 struct RunContext {
-  const msvm::Program& owner;
   const Program::Impl& program;
   const Module& module;
   Dispatcher& dispatcher;
@@ -29,7 +28,9 @@ struct RunContext {
   int32_t function = 0;
   RunControl* control = nullptr;          // of this run; null: only the session stops it
   Tracer* tracer = nullptr;               // null: nobody reads the event stream
+  const msvm::Program* owner = nullptr;   // of `program`
   DebugRun* debug = nullptr;              // null: no debugger watches
+  bool profiling = false;                 // beside that
 
   bool stopped() const { return cancelled.load(std::memory_order_relaxed) || (control && control->should_stop()); }
 };
@@ -38,7 +39,7 @@ struct RunContext {
 /// slot owns anything afterwards, and no device works for this run any more.
 Status interpret(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile);
 /// The one of them that tells RunContext::debug.
-Status interpret_watched(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile);
+Status interpret_watched(RunContext& context, Frame& frame, std::vector<Value>& results);
 
 /// What a dry run of a region found; see RegionPlan.
 struct RegionRecord {

@@ -3,8 +3,8 @@
 
 namespace msvm::vm {
 
-Status interpret_watched(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile) {
-  return Interpreter<Loop::kDebug>(context, frame, results, profile).run();
+Status interpret_watched(RunContext& context, Frame& frame, std::vector<Value>& results) {
+  return Interpreter<Loop::kDebug>(context, frame, results).run();
 }
 
 }  // namespace msvm::vm

@@ -26,7 +26,7 @@ class Interpreter : Machine {
   static constexpr bool kProfile = kLoop == Loop::kProfile || kLoop == Loop::kProfileAndTrace || kDebug, kTrace = kLoop == Loop::kTrace || kLoop == Loop::kProfileAndTrace || kDebug;
 
  public:
-  Interpreter(RunContext& context, Frame& frame, std::vector<Value>& results, bool profile) : Machine(context, frame), results_(results), profiling_(profile) {}
+  Interpreter(RunContext& context, Frame& frame, std::vector<Value>& results) : Machine(context, frame), results_(results) {}
   Interpreter(RunContext& context, Frame& frame, RegionRecord& record, std::vector<Value>& no_results)
       : Machine(context, frame), results_(no_results), record_(&record) {}
 
@@ -192,14 +192,14 @@ class Interpreter : Machine {
     }
   }
 
-  bool profiles() const { return kDebug ? profiling_ : kProfile; }
+  bool profiles() const { return kDebug ? x_.profiling : kProfile; }
   bool traces() const { return kDebug ? x_.tracer != nullptr : kTrace; }
 
   // --- what a debugger is told ---------------------------------------------------------------------------------------------
   /// The time that it waits isn't the run's.
   template <class Tell>
   Status told(Tell&& tell) {
-    if (!x_.limits.max_time.count() && !profiling_) return tell();
+    if (!x_.limits.max_time.count() && !x_.profiling) return tell();
     const auto before = Clock::now();
     Status s = tell();
     const auto waited = Clock::now() - before;
@@ -305,20 +305,22 @@ class Interpreter : Machine {
     int64_t step_begin = 0;
     auto before_step = [&](const RegionPlan::Step& step) {
       if constexpr (kDebug) x_.debug->enter(run.entry());
-      if (profiles()) {
-        profile(step.code->instr);
-        profiled_calls_ = step.group >= 0 ? static_cast<int32_t>(info.spec->groups[static_cast<size_t>(step.group)].members.size()) : 0;
-      }
-      if (traces()) {
-        if (traced) trace_step(*traced, info, *run.entry(), step_begin);
-        step_begin = x_.tracer->before(step.code->instr);
-        traced = &step;
-      }
+      if constexpr (kProfile)
+        if (profiles()) {
+          profile(step.code->instr);
+          profiled_calls_ = step.group >= 0 ? static_cast<int32_t>(info.spec->groups[static_cast<size_t>(step.group)].members.size()) : 0;
+        }
+      if constexpr (kTrace)
+        if (traces()) {
+          if (traced) trace_step(*traced, info, *run.entry(), step_begin);
+          step_begin = x_.tracer->before(step.code->instr);
+          traced = &step;
+        }
     };
     Status s;
     switch (run.run(before_step, s, instr_)) {
       case RegionRun::Outcome::kServed:
-        if (traces()) {
+        if constexpr (kTrace) if (traces()) {
           if (traced) trace_step(*traced, info, *run.entry(), step_begin);
           x_.tracer->region(frame_, c.a, run.entry(), begin);
         }
@@ -454,7 +456,6 @@ class Interpreter : Machine {
   Clock::time_point start_, profiled_at_;
   int64_t executed_ = 0, most_ = INT64_MAX;
   int32_t instr_ = -1, profiled_ = -1, profiled_calls_ = 0;
-  const bool profiling_ = false;
   bool look_up_ = false;  // whether something may have to stop the run
   RegionRecord* record_ = nullptr;
   const Code* pending_ = nullptr;  // a destination that is being made

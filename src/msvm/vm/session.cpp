@@ -157,7 +157,7 @@ Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::
   if (s.ok()) s = choose_plan(f);
   watched = false;
   if (s.ok() || hook) {
-    vm::RunContext context{*program, program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function, control, traced ? &*tracer : nullptr};
+    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function, control, traced ? &*tracer : nullptr};
     RunControl::Scope current(control);
     s = hook ? run_watched(context, f, std::move(s), results) : vm::interpret(context, f, results, profiling);
   }
@@ -168,11 +168,13 @@ Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::
 
 /// `bound`: whether inputs and memory were in order; if not, the debugger sees that, too.
 Status Session::Impl::run_watched(vm::RunContext& context, vm::Frame& frame, Status bound, std::vector<Value>& results) {
+  context.owner = program.get();
   vm::DebugRun debug(context, frame, *hook);
   watched = debug.watched();
   if (!watched) return bound.ok() ? vm::interpret(context, frame, results, profiling) : bound;
   context.debug = &debug;
-  if (bound.ok()) bound = vm::interpret(context, frame, results, profiling);
+  context.profiling = profiling;
+  if (bound.ok()) bound = vm::interpret_watched(context, frame, results);
   else debug.failing(-1, bound);
   debug.ended(bound);
   return bound;

@@ -17,13 +17,14 @@ std::string_view without_indent(std::string_view line) {
   return line;
 }
 
-Json inside(State& s, const Document& d, size_t index) {
+/// `file`: of the row before; a source is named where it changes.
+Json inside(State& s, const Document& d, size_t index, std::string& file) {
   const auto& [address, line] = d.instructions[index];
   const debug::ListingLine& l = d.listing.lines[static_cast<size_t>(line)];
   Json row{{"address", hex(address)}, {"instruction", without_indent(l.text)}, {"presentationHint", "normal"}};
   if (l.instruction == 0) row["symbol"] = fmt::format("@{}", s.debugger.executable(d.listing.program) ? s.debugger.executable(d.listing.program)->function(l.function).name : "");
   if (!l.file.empty() && l.line > 0) {
-    row["location"] = file_source(l.file);
+    if (l.file != file) row["location"] = file_source(file = l.file);
     row["line"] = s.line_out(l.line);
   }
   return row;
@@ -48,8 +49,9 @@ Result<Json> disassemble(State& s, const Arguments& a) {
   const Document& d = **document;
   const auto n = static_cast<int64_t>(d.instructions.size());
   const uint64_t end = n > 0 ? d.instructions.back().first + 1 : d.begin;
+  std::string file;
   for (int64_t i = d.find(address) + skip, left = count; left > 0; --left, ++i) {
-    if (0 <= i && i < n) rows.push_back(inside(s, d, static_cast<size_t>(i)));
+    if (0 <= i && i < n) rows.push_back(inside(s, d, static_cast<size_t>(i), file));
     else rows.push_back(outside(i < 0 ? d.begin : end + static_cast<uint64_t>(i - n)));
   }
   return Json{{"instructions", std::move(rows)}};

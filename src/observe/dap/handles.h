@@ -15,10 +15,16 @@ struct Frame {
   int64_t host = 0;  // kHost: its id there
 };
 
-/// What can be unfolded. `list` gives rows of the protocol's `variables`.
+/// Rows of a list from `start` on; `count` 0: all the others.
+struct Part {
+  int64_t start = 0, count = 0;
+};
+
+/// What can be unfolded. `list` gives rows of the protocol's `variables`: the part, or, if `whole`, all of them, of which the part is taken.
 struct Variables {
-  std::function<Result<std::vector<Json>>()> list;
+  std::function<Result<std::vector<Json>>(Part)> list;
   std::function<Result<Json>(const std::string& name, const std::string& value)> set;  // null: nothing of it can be changed
+  bool whole = true;
 };
 
 /// Of the thread that handles requests, but for thread_goes_on().

@@ -9,6 +9,7 @@
 namespace msvm::observe::dap {
 namespace {
 
+constexpr int32_t kInOneGo = 100;        // registers
 constexpr int64_t kMostElements = 1000;  // of a tensor that is unfolded as variables; views ask msvm/tensor for more
 
 std::string list_text(const std::vector<int64_t>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
@@ -38,7 +39,7 @@ std::string index_text(int64_t at, const std::vector<int64_t>& shape) {
 Json elements_row(State& s, debug::FrameRef frame, const std::string& expression) {
   Json row = plain_row("values", "...");
   row["presentationHint"] = {{"lazy", false}, {"attributes", {"readOnly"}}};
-  row["variablesReference"] = s.handles.add(frame.thread, Variables{[&s, frame, expression]() -> Result<std::vector<Json>> {
+  row["variablesReference"] = s.handles.add(frame.thread, Variables{[&s, frame, expression](Part) -> Result<std::vector<Json>> {
     MSVM_ASSIGN_OR_RETURN(const debug::TensorCopy t, s.debugger.tensor(frame, expression, {}, kMostElements));
     std::vector<Json> rows;
     const Json elements = elements_json(t);
@@ -51,7 +52,7 @@ Json elements_row(State& s, debug::FrameRef frame, const std::string& expression
 
 Json statistics_row(State& s, debug::FrameRef frame, const std::string& expression) {
   Json row = plain_row("statistics", "...");
-  row["variablesReference"] = s.handles.add(frame.thread, Variables{[&s, frame, expression]() -> Result<std::vector<Json>> {
+  row["variablesReference"] = s.handles.add(frame.thread, Variables{[&s, frame, expression](Part) -> Result<std::vector<Json>> {
     MSVM_ASSIGN_OR_RETURN(const debug::TensorCopy t, s.debugger.tensor(frame, expression, {}, 0));
     const debug::Statistics& x = t.statistics;
     std::vector<Json> rows;
@@ -104,8 +105,10 @@ Json scope(State& s, debug::ThreadId thread, std::string name, const char* hint,
 }
 
 Variables registers_of(State& s, debug::FrameRef frame) {
-  return {[&s, frame]() -> Result<std::vector<Json>> {
-            MSVM_ASSIGN_OR_RETURN(const debug::Registers all, s.debugger.registers(frame));
+  return {[&s, frame](Part part) -> Result<std::vector<Json>> {
+            constexpr int64_t kAll = std::numeric_limits<int32_t>::max();
+            const int64_t count = part.count ? part.count : kAll;
+            MSVM_ASSIGN_OR_RETURN(const debug::Registers all, s.debugger.registers(frame, static_cast<int32_t>(std::min(part.start, kAll)), static_cast<int32_t>(std::min(count, kAll))));
             std::vector<Json> rows;
             for (const debug::RegisterView& r : all.registers) rows.push_back(register_row(s, frame, r, register_name(r)));
             return rows;
@@ -115,11 +118,12 @@ Variables registers_of(State& s, debug::FrameRef frame) {
             if (!reg) return invalid_argument(fmt::format("name: expected a register such as R3, found \"{}\"", name));
             MSVM_ASSIGN_OR_RETURN(const debug::RegisterView r, s.debugger.set_scalar(frame, *reg, value));
             return Json{{"value", value_text(r)}, {"type", r.kind}, {"variablesReference", 0}};
-          }};
+          },
+          false};
 }
 
 Variables symbols_of(State& s, debug::FrameRef frame) {
-  return {[&s, frame]() -> Result<std::vector<Json>> {
+  return {[&s, frame](Part) -> Result<std::vector<Json>> {
             MSVM_ASSIGN_OR_RETURN(const auto all, s.debugger.symbols(frame));
             std::vector<Json> rows;
             for (const debug::SymbolView& v : all) {
@@ -139,7 +143,7 @@ Variables symbols_of(State& s, debug::FrameRef frame) {
 }
 
 Variables constants_of(State& s, debug::FrameRef frame) {
-  return {[&s, frame]() -> Result<std::vector<Json>> {
+  return {[&s, frame](Part) -> Result<std::vector<Json>> {
             MSVM_ASSIGN_OR_RETURN(const auto all, s.debugger.constants(frame));
             std::vector<Json> rows;
             for (const debug::ConstantView& c : all) rows.push_back(plain_row(c.name, fmt::format("{}, {} B", c.type, c.bytes), c.type));
@@ -149,7 +153,7 @@ Variables constants_of(State& s, debug::FrameRef frame) {
 }
 
 Variables inputs_of(State& s, debug::FrameRef frame) {
-  return {[&s, frame]() -> Result<std::vector<Json>> {
+  return {[&s, frame](Part) -> Result<std::vector<Json>> {
             MSVM_ASSIGN_OR_RETURN(const auto call, s.debugger.call(frame));
             std::vector<Json> rows;
             if (!call) return rows;
@@ -162,7 +166,7 @@ Variables inputs_of(State& s, debug::FrameRef frame) {
 }
 
 Variables kernels_of(State& s, debug::FrameRef frame) {
-  return {[&s, frame]() -> Result<std::vector<Json>> {
+  return {[&s, frame](Part) -> Result<std::vector<Json>> {
             MSVM_ASSIGN_OR_RETURN(const auto call, s.debugger.call(frame));
             std::vector<Json> rows;
             if (!call) return rows;
@@ -177,7 +181,7 @@ Variables kernels_of(State& s, debug::FrameRef frame) {
 }
 
 Variables locals_of(State& s, debug::ThreadId thread, int64_t host) {
-  return {[&s, thread, host]() -> Result<std::vector<Json>> {
+  return {[&s, thread, host](Part) -> Result<std::vector<Json>> {
             std::vector<Json> rows;
             if (!s.options.host) return rows;
             for (const HostVariable& v : s.options.host->variables(host)) {
@@ -200,7 +204,7 @@ Json plain_row(std::string name, std::string value, std::string type) {
 
 int64_t unfolding(State& s, debug::ThreadId thread, std::vector<Json> rows) {
   if (rows.empty()) return 0;
-  return s.handles.add(thread, Variables{[rows = std::move(rows)]() -> Result<std::vector<Json>> { return rows; }, nullptr});
+  return s.handles.add(thread, Variables{[rows = std::move(rows)](Part) -> Result<std::vector<Json>> { return rows; }, nullptr});
 }
 
 Json register_row(State& s, debug::FrameRef frame, const debug::RegisterView& r, std::string name) {
@@ -208,7 +212,7 @@ Json register_row(State& s, debug::FrameRef frame, const debug::RegisterView& r,
   Json row = plain_row(std::move(name), value_text(r), r.kind);
   if (r.reg >= 0) row["evaluateName"] = register_name(r);
   if (tensor && r.address) row["memoryReference"] = hex(r.address);
-  if (tensor && r.reg >= 0) row["variablesReference"] = s.handles.add(frame.thread, Variables{[&s, frame, r]() -> Result<std::vector<Json>> { return tensor_rows(s, frame, r); }, nullptr});
+  if (tensor && r.reg >= 0) row["variablesReference"] = s.handles.add(frame.thread, Variables{[&s, frame, r](Part) -> Result<std::vector<Json>> { return tensor_rows(s, frame, r); }, nullptr});
   Json attributes = Json::array();
   if (tensor || r.kind == "list") attributes.push_back("readOnly");
   row["presentationHint"] = {{"kind", "data"}, {"attributes", std::move(attributes)}};
@@ -242,7 +246,9 @@ Result<Json> scopes_of(State& s, const Frame& frame) {
     return rows;
   }
   if (frame.kind == Frame::kBytecode) {
-    rows.push_back(scope(s, thread, "Registers", "registers", registers_of(s, frame.at)));
+    Json& registers = rows.emplace_back(scope(s, thread, "Registers", "registers", registers_of(s, frame.at)));
+    MSVM_ASSIGN_OR_RETURN(const debug::Registers none, s.debugger.registers(frame.at, 0, 0));
+    if (none.total > kInOneGo) registers["indexedVariables"] = none.total;  // asked for in parts
     MSVM_ASSIGN_OR_RETURN(const auto call, s.debugger.call(frame.at));
     if (call) {
       rows.push_back(scope(s, thread, "Inputs of " + call->op, nullptr, inputs_of(s, frame.at)));

@@ -27,6 +27,15 @@ const Row* find_row(std::string_view command) {
   return nullptr;
 }
 
+/// What is shown in a box; names that somebody gave may be of any length.
+std::string clipped(std::string text) {
+  constexpr size_t kMost = 10'000;
+  if (text.size() <= kMost) return text;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
 const char* reason_name(debug::StopReason r) {
   switch (r) {
     case debug::StopReason::kEntry: return "entry";
@@ -156,7 +165,7 @@ void Session::receive(const Json& message) {
   if (answer.ok()) {
     response["body"] = *answer;
   } else {
-    const std::string text = row ? fmt::format("{}: {}", *command, answer.status().message()) : answer.status().message();
+    const std::string text = clipped(row ? fmt::format("{}: {}", *command, answer.status().message()) : answer.status().message());
     response["message"] = text;
     response["body"] = {{"error", {{"id", static_cast<int>(answer.status().code())}, {"format", "{text}"}, {"variables", {{"text", text}}}, {"showUser", false}}}};
   }

@@ -70,8 +70,8 @@ Result<Json> variables(State& s, const Arguments& a) {
   MSVM_ASSIGN_OR_RETURN(const std::string filter, a.text("filter", ""));
   if (!filter.empty() && filter != "named" && filter != "indexed") return a.wrong("filter", "\"named\" or \"indexed\"");
   MSVM_ASSIGN_OR_RETURN(const Variables v, s.handles.variables(id));
-  MSVM_ASSIGN_OR_RETURN(std::vector<Json> rows, v.list());
-  return Json{{"variables", slice(std::move(rows), start, count)}};
+  MSVM_ASSIGN_OR_RETURN(std::vector<Json> rows, v.list({start, count}));
+  return Json{{"variables", v.whole ? slice(std::move(rows), start, count) : std::move(rows)}};
 }
 
 Result<Json> set_variable(State& s, const Arguments& a) {

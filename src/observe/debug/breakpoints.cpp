@@ -32,7 +32,9 @@ Result<HitCondition> parse_hit_condition(std::string_view text) {
   HitCondition c;
   if (text.empty()) return c;
   c.op = HitCondition::kEqual;
-  constexpr std::pair<std::string_view, HitCondition::Op> kSigns[] = {{"==", HitCondition::kEqual}, {">=", HitCondition::kNotLess}, {"<=", HitCondition::kNotGreater}, {">", HitCondition::kGreater}, {"<", HitCondition::kLess}, {"%", HitCondition::kEvery}, {"=", HitCondition::kEqual}};
+  constexpr std::pair<std::string_view, HitCondition::Op> kSigns[] = {{"==", HitCondition::kEqual}, {">=", HitCondition::kNotLess},
+                                                                      {"<=", HitCondition::kNotGreater}, {">", HitCondition::kGreater},
+                                                                      {"<", HitCondition::kLess}, {"%", HitCondition::kEvery}, {"=", HitCondition::kEqual}};
   for (const auto& [sign, op] : kSigns)
     if (text.starts_with(sign)) {
       c.op = op;
@@ -209,6 +211,7 @@ std::vector<Breakpoint> BreakpointTable::rebind(const Programs& programs) {
 
 std::shared_ptr<const Armed> BreakpointTable::armed(const ProgramMap& program) const {
   auto a = std::make_shared<Armed>();
+  if (list_.empty()) return a;
   a->marks.resize(program.functions().size());
   for (const Entry& e : list_) {
     if (!e.error.empty()) continue;

@@ -117,8 +117,8 @@ Status Debugger::attach(Listener* listener) {
   std::lock_guard lock(m.mutex);
   m.attached = true;
   m.tidy();
-  m.publish();
   kept = m.put_hooks(true);
+  m.publish();
   return {};
 }
 
@@ -141,6 +141,7 @@ void Debugger::detach() {
   }
   for (const auto& t : m.all_threads()) {
     std::lock_guard lock(t->mutex);
+    if (t->stop) t->command = Command::kGo;  // though somebody else attaches before it looks
     t->wake.notify_all();
   }
   std::unique_lock lock(m.gate);
@@ -159,8 +160,10 @@ uint64_t Debugger::add(const std::shared_ptr<Executable>& program, const std::st
   std::shared_ptr<ProgramMap> p;
   std::vector<uint64_t> unloaded;
   std::vector<Breakpoint> changed;
+  std::vector<std::shared_ptr<Executable>> kept;
   {
     std::lock_guard lock(m.mutex);
+    kept = m.alive();
     for (const auto& known : m.programs)
       if (known->is(program)) return known->number;
     p = std::make_shared<ProgramMap>(m.next_program++, name, program);
@@ -181,7 +184,9 @@ uint64_t Debugger::add(const std::shared_ptr<Executable>& program, const std::st
 std::vector<ProgramInfo> Debugger::programs() const {
   std::vector<ProgramInfo> out;
   if (impl_->gone.load()) return out;
+  std::vector<std::shared_ptr<Executable>> kept;
   std::lock_guard lock(impl_->mutex);
+  kept = impl_->alive();
   for (const auto& p : impl_->programs)
     if (p->loaded()) out.push_back(p->info());
   return out;
@@ -261,7 +266,9 @@ std::vector<Breakpoint> Debugger::breakpoints() const {
 std::vector<int32_t> Debugger::source_lines(const std::string& file) const {
   std::set<int32_t> lines;
   if (impl_->gone.load()) return {};
+  std::vector<std::shared_ptr<Executable>> kept;
   std::lock_guard lock(impl_->mutex);
+  kept = impl_->alive();
   for (const auto& p : impl_->programs)
     for (const auto& f : p->functions())
       for (uint32_t origin : f.origin)

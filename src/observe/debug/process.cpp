@@ -99,6 +99,10 @@ void Debugger::Impl::thread_ended(const std::shared_ptr<Thread>& t) {
 
 std::unique_ptr<RunWatch> Debugger::Impl::begin(const std::shared_ptr<ProgramMap>& program, RunView& view) {
   if (gone.load(std::memory_order_relaxed)) return nullptr;
+  if (const auto t = this_thread(false)) {
+    std::lock_guard lock(t->mutex);
+    if (t->runs.empty()) t->cancel = false;  // what was meant for a run that has ended
+  }
   if (held.load(std::memory_order_relaxed)) {
     const auto t = this_thread(true);
     std::unique_lock lock(mutex);
@@ -181,6 +185,13 @@ void Debugger::Impl::put_hook(const std::shared_ptr<ProgramMap>& p, Executable& 
   });
 }
 
+std::vector<std::shared_ptr<Executable>> Debugger::Impl::alive() {
+  std::vector<std::shared_ptr<Executable>> out;
+  for (const auto& p : programs)
+    if (auto e = p->executable()) out.push_back(std::move(e));
+  return out;
+}
+
 std::vector<uint64_t> Debugger::Impl::tidy() {
   std::vector<uint64_t> numbers;
   std::erase_if(programs, [&](const auto& p) {
@@ -192,7 +203,9 @@ std::vector<uint64_t> Debugger::Impl::tidy() {
 }
 
 std::vector<Breakpoint> Debugger::Impl::replace(BreakKind kind, const std::string& name, uint64_t number, std::vector<BreakpointTable::Wanted> wanted) {
+  std::vector<std::shared_ptr<Executable>> kept;
   std::lock_guard lock(mutex);
+  kept = alive();
   auto out = breakpoints.replace(kind, name, number, std::move(wanted), programs);
   publish();
   return out;

@@ -63,6 +63,8 @@ struct Debugger::Impl {
   void put_hook(const std::shared_ptr<ProgramMap>& p, Executable& e, bool in);
   /// Into all, or out of all. With `mutex` held; what it returns must go after that: a program may end with it.
   [[nodiscard]] std::vector<std::shared_ptr<Executable>> put_hooks(bool in);
+  /// All that live. With `mutex` held; what it returns must go after that. Whoever has maps made (ProgramMap) or may, holds it.
+  [[nodiscard]] std::vector<std::shared_ptr<Executable>> alive();
   /// Forgets programs that are gone; their numbers. With `mutex` held.
   std::vector<uint64_t> tidy();
   std::vector<Breakpoint> replace(BreakKind kind, const std::string& name, uint64_t number, std::vector<BreakpointTable::Wanted> wanted);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "msvm/bytecode/cfg.h"
 #include "observe/snapshot/bytecode_lines.h"
 
 namespace msvm::observe::debug {
@@ -12,24 +11,13 @@ ProgramMap::FunctionMap map_of(const Function& f) {
   ProgramMap::FunctionMap m;
   m.name = f.name;
   for (const DebugInfo& d : f.debug) m.origins.push_back({d.file, d.line, d.column, d.origins});
-  const ControlFlow cfg(f);
-  for (size_t b = 0; b < f.blocks.size(); ++b) {
-    const auto block = static_cast<BlockId>(b);
+  for (const Block& block : f.blocks) {
     const auto first = static_cast<int32_t>(m.step.size());
-    for (const Instr& i : f.blocks[b].instrs) {
+    for (const Instr& i : block.instrs) {
       const auto at = static_cast<int32_t>(m.step.size());
       m.step.push_back(instr_info(i.op).has(kPhi) ? first : at);
-      m.block.push_back(block);
       m.origin.push_back(i.debug < f.debug.size() ? i.debug : 0);
       if (i.op == Opcode::kOpCall) m.calls.emplace_back(at, i.text);
-    }
-    m.last.push_back(static_cast<int32_t>(m.step.size()) - 1);
-    auto& successors = m.successors.emplace_back();
-    auto& back = m.back.emplace_back();
-    if (!cfg.reachable(block)) continue;
-    for (BlockId to : cfg.successors(block)) {
-      successors.push_back(to);
-      if (cfg.is_back_edge(block, to)) back.push_back(to);
     }
   }
   return m;
@@ -37,40 +25,23 @@ ProgramMap::FunctionMap map_of(const Function& f) {
 
 }  // namespace
 
-ProgramMap::ProgramMap(uint64_t n, std::string given, const std::shared_ptr<Executable>& program)
-    : number(n), name(std::move(given)), program_(program), offsets_(program->offsets()) {
-  for (const Function& f : program->functions()) functions_.push_back(map_of(f));
-}
-
-// The loop's header, and all from which the edge back can be reached without passing it.
-std::vector<uint8_t> ProgramMap::FunctionMap::loop_of(int32_t instruction) const {
-  const auto from = static_cast<size_t>(block[static_cast<size_t>(instruction)]);
-  if (last[from] != instruction || back[from].empty()) return {};
-  const int32_t header = back[from][0];
-  std::vector<std::vector<int32_t>> predecessors(successors.size());
-  for (size_t b = 0; b < successors.size(); ++b)
-    for (int32_t to : successors[b]) predecessors[static_cast<size_t>(to)].push_back(static_cast<int32_t>(b));
-  std::vector<uint8_t> in(successors.size());
-  in[static_cast<size_t>(header)] = 1;
-  std::vector<int32_t> todo;
-  for (size_t b = 0; b < back.size(); ++b)
-    if (std::find(back[b].begin(), back[b].end(), header) != back[b].end()) todo.push_back(static_cast<int32_t>(b));
-  while (!todo.empty()) {
-    const auto b = static_cast<size_t>(todo.back());
-    todo.pop_back();
-    if (std::exchange(in[b], 1)) continue;
-    todo.insert(todo.end(), predecessors[b].begin(), predecessors[b].end());
-  }
-  return in;
+void ProgramMap::make() const {
+  std::call_once(made_, [&] {
+    const auto program = executable();
+    if (!program) return;
+    offsets_ = program->offsets();
+    for (const Function& f : program->functions()) functions_.push_back(map_of(f));
+  });
 }
 
 uint64_t ProgramMap::address(int32_t function, int32_t instruction) const {
-  if (function < 0 || static_cast<size_t>(function) >= offsets_.size()) return begin();
-  const auto& list = offsets_[static_cast<size_t>(function)];
+  if (function < 0 || static_cast<size_t>(function) >= offsets().size()) return begin();
+  const auto& list = offsets(function);
   return instruction < 0 || static_cast<size_t>(instruction) >= list.size() ? begin() : begin() | list[static_cast<size_t>(instruction)];
 }
 
 std::optional<Place> ProgramMap::at(uint32_t offset) const {
+  make();
   std::optional<Place> best;
   uint32_t found = 0;
   for (size_t f = 0; f < offsets_.size(); ++f)
@@ -84,13 +55,13 @@ std::optional<Place> ProgramMap::at(uint32_t offset) const {
 
 ProgramInfo ProgramMap::info() const {
   uint64_t last = 0;
-  for (const auto& f : offsets_)
+  for (const auto& f : offsets())
     for (uint32_t o : f) last = std::max<uint64_t>(last, o);
   return {number, name, begin(), (begin() | last) + 1, loaded()};
 }
 
 const ProgramMap::Origin& ProgramMap::origin(int32_t function, int32_t instruction) const {
-  const FunctionMap& f = functions_[static_cast<size_t>(function)];
+  const FunctionMap& f = functions()[static_cast<size_t>(function)];
   return f.origins[f.origin[static_cast<size_t>(instruction)]];
 }
 
@@ -131,7 +102,7 @@ Listing ProgramMap::listing() const {
 void ProgramMap::find_lines() const {
   std::call_once(lines_once_, [&] {
     const auto program = executable();
-    for (const FunctionMap& f : functions_) line_of_.emplace_back(f.step.size(), 0);
+    for (const FunctionMap& f : functions()) line_of_.emplace_back(f.step.size(), 0);
     if (!program) return;
     for (const BytecodeLine& l : bytecode_lines(*program)) {
       lines_.push_back({l.function, l.instruction});
@@ -142,7 +113,7 @@ void ProgramMap::find_lines() const {
 
 int32_t ProgramMap::line_of(int32_t function, int32_t instruction) const {
   find_lines();
-  return line_of_[static_cast<size_t>(function)][static_cast<size_t>(instruction)];
+  return static_cast<size_t>(function) < line_of_.size() ? line_of_[static_cast<size_t>(function)][static_cast<size_t>(instruction)] : 0;
 }
 
 std::optional<Place> ProgramMap::at_line(int32_t line) const {

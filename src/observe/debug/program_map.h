@@ -8,9 +8,10 @@
 
 namespace msvm::observe::debug {
 
+/// Made when somebody first asks: a program that nobody debugs pays for none of it.
 class ProgramMap {
  public:
-  ProgramMap(uint64_t number, std::string name, const std::shared_ptr<Executable>& program);
+  ProgramMap(uint64_t given, std::string called, const std::shared_ptr<Executable>& program) : number(given), name(std::move(called)), program_(program) {}
 
   const uint64_t number;
   const std::string name;
@@ -20,7 +21,7 @@ class ProgramMap {
 
   uint64_t begin() const { return number << 32; }
   uint64_t address(int32_t function, int32_t instruction) const;
-  const std::vector<uint32_t>& offsets(int32_t function) const { return offsets_[static_cast<size_t>(function)]; }
+  const std::vector<uint32_t>& offsets(int32_t function) const { return offsets()[static_cast<size_t>(function)]; }
   std::optional<Place> at(uint32_t offset) const;
   ProgramInfo info() const;
 
@@ -32,18 +33,15 @@ class ProgramMap {
   struct FunctionMap {
     std::string name;
     std::vector<int32_t> step;             // by instruction: where its step begins: itself, of a PHI the first one of its block
-    std::vector<int32_t> block;            // by instruction
     std::vector<uint32_t> origin;          // by instruction: index into `origins`
     std::vector<Origin> origins;
     std::vector<std::pair<int32_t, std::string>> calls;  // instruction, operator
-    /// Blocks of the loop that a step over instruction's edge back would go round; empty: it has none.
-    std::vector<uint8_t> loop_of(int32_t instruction) const;
-
-    std::vector<std::vector<int32_t>> successors;  // by block
-    std::vector<int32_t> last;             // by block: its terminator
-    std::vector<std::vector<int32_t>> back;// by block: headers to which it goes back
   };
-  const std::vector<FunctionMap>& functions() const { return functions_; }
+  /// Empty if the program went before anybody asked.
+  const std::vector<FunctionMap>& functions() const {
+    make();
+    return functions_;
+  }
   const Origin& origin(int32_t function, int32_t instruction) const;
 
   /// With the tiers of the moment. Empty if the program is gone.
@@ -55,12 +53,17 @@ class ProgramMap {
   std::atomic<uint64_t> version{1};        // of the listing
 
  private:
+  void make() const;
   void find_lines() const;
+  const std::vector<std::vector<uint32_t>>& offsets() const {
+    make();
+    return offsets_;
+  }
 
-  std::weak_ptr<Executable> program_;
-  std::vector<std::vector<uint32_t>> offsets_;
-  std::vector<FunctionMap> functions_;
-  mutable std::once_flag lines_once_;
+  const std::weak_ptr<Executable> program_;
+  mutable std::once_flag made_, lines_once_;
+  mutable std::vector<std::vector<uint32_t>> offsets_;
+  mutable std::vector<FunctionMap> functions_;
   struct Line {
     int32_t function = -1, instruction = -1;
   };

@@ -43,7 +43,7 @@ struct Stop {
 
 enum class Step : uint8_t {
   kIn,    // to the next instruction, within regions, too: they are interpreted
-  kOver,  // the same, but a loop's way back and a region with native code are passed as one
+  kOver,  // the same, but a region with native code is passed as one
   kOut,   // to the end of the run
 };
 

@@ -47,15 +47,15 @@ Stop Watch::stop_at(StopReason reason, int32_t instruction, std::string text) co
   return s;
 }
 
-bool Watch::steps_here(int32_t instruction) const {
-  if (mode_ == Command::kIn) return true;
-  if (mode_ != Command::kOver) return false;
-  const auto& f = program_->functions()[static_cast<size_t>(view_.function())];
-  return loop_.empty() || !loop_[static_cast<size_t>(f.block[static_cast<size_t>(instruction)])];
+bool Watch::steps_here() const {
+  return mode_ == Command::kIn || mode_ == Command::kOver;
 }
 
 Status Watch::before(int32_t instruction) {
-  if (off()) return {};
+  if (off()) {
+    mode_ = Command::kGo;  // a step isn't there for whoever attaches next
+    return {};
+  }
   if (epoch_ != debugger_.epoch.load(std::memory_order_acquire)) refresh();
   const bool first = std::exchange(first_, false);
   const bool marked = armed_ && armed_->at(view_.function(), instruction);
@@ -71,7 +71,7 @@ Status Watch::before(int32_t instruction) {
     if (auto s = breakpoint(instruction)) return wait(std::move(*s));
   if (asked || (first && settings_->stops.entry)) return wait(stop_at(StopReason::kEntry, instruction));
   if (thread_->pause.exchange(false)) return wait(stop_at(StopReason::kPause, instruction));
-  if (steps_here(instruction)) return wait(stop_at(StopReason::kStep, instruction));
+  if (steps_here()) return wait(stop_at(StopReason::kStep, instruction));
   return {};
 }
 
@@ -206,7 +206,6 @@ Status Watch::wait(Stop stop) {
   waited_at_ = stop.place.instruction;
   Thread& t = *thread_;
   mode_ = Command::kGo;
-  loop_.clear();
   {
     std::lock_guard lock(t.mutex);
     t.stop = stop;
@@ -238,7 +237,6 @@ Status Watch::wait(Stop stop) {
     t.command = Command::kNone;
     since_ = view_.clock();
     mode_ = command;
-    if (command == Command::kOver) loop_ = program_->functions()[static_cast<size_t>(view_.function())].loop_of(view_.instruction());
   }
   debugger_.tell([&](Listener& l) { l.resumed(t.id); });
   if (!off() && epoch_ != debugger_.epoch.load(std::memory_order_acquire)) refresh();

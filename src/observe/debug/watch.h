@@ -31,7 +31,7 @@ class Watch final : public RunWatch {
   /// What the breakpoints of the step say; null: none of them stops.
   std::optional<Stop> breakpoint(int32_t instruction);
   std::string log_text(const LogTemplate& t) const;
-  bool steps_here(int32_t instruction) const;
+  bool steps_here() const;
   /// Tells of the stop, and waits. Not ok: the run ends.
   Status wait(Stop stop);
   Stop stop_at(StopReason reason, int32_t instruction, std::string text = {}) const;
@@ -46,7 +46,6 @@ class Watch final : public RunWatch {
   std::shared_ptr<const Armed> armed_;
   uint64_t epoch_ = 0;
   Command mode_ = Command::kGo;
-  std::vector<uint8_t> loop_;           // blocks that a step over passes
   uint64_t since_ = 0;                  // clock at the last stop
   int32_t waited_at_ = -1;              // the instruction before which it waited last, until something has run
   bool first_ = true;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "observe/trace/mode.h"
 
@@ -16,6 +17,12 @@ constexpr size_t kEnough = 8;
 constexpr double kTimes = 3, kAtLeastNs = 50'000;
 
 using RunId = std::tuple<TextId, uint32_t, uint32_t>;               // program, thread, run
+struct RunHash {
+  size_t operator()(const RunId& id) const {
+    const auto [program, thread, run] = id;
+    return ((static_cast<uint64_t>(program) << 32 | run) ^ static_cast<uint64_t>(thread) << 20) * 0x9E3779B97F4A7C15u >> 7;
+  }
+};
 using Like = std::tuple<int, TextId, int, int, uint64_t>;           // kind, program, function, instruction, sizes
 
 bool timed(EventKind k) { return k == EventKind::kRun || k == EventKind::kCall || k == EventKind::kNative; }
@@ -38,6 +45,8 @@ class Search {
         uint64_t& h = sizes_[run_of(e)];
         h = (h ^ e.detail) * 0x9E3779B97F4A7C15u;
       }
+    for (const Event& e : events_)
+      if (e.kind == EventKind::kCompile) compilations_.push_back(&e);
     for (size_t k = 0; k < events_.size(); ++k)
       if (timed(events_[k].kind)) {
         Group& g = groups_[like(events_[k])];
@@ -84,8 +93,8 @@ class Search {
     if (g.events.front() == o.event) return "the first at these shapes: kernels are chosen, weights packed, memory planned";
     if (const TextId usual = g.usual_name(); e.name != usual && e.kind != EventKind::kRun)
       return fmt::format("{} instead of {}", e.name ? log_.text(e.name) : "no kernel", log_.text(usual));
-    for (const Event& c : events_)
-      if (c.kind == EventKind::kCompile && c.begin < e.end && c.end > e.begin) return fmt::format("while {} was compiled, which took a core", log_.text(c.name));
+    for (const Event* c : compilations_)
+      if (c->begin < e.end && c->end > e.begin) return fmt::format("while {} was compiled, which took a core", log_.text(c->name));
     return "unknown: nothing in the trace explains it; the thread may have waited for a core";
   }
 
@@ -123,7 +132,8 @@ class Search {
 
   const TraceLog& log_;
   const std::vector<Event>& events_;
-  std::map<RunId, uint64_t> sizes_;
+  std::vector<const Event*> compilations_;
+  std::unordered_map<RunId, uint64_t, RunHash> sizes_;
   std::map<Like, Group> groups_;
 };
 

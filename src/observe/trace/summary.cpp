@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "observe/trace/mode.h"
 
@@ -56,12 +57,29 @@ TraceSummary summarize(const TraceLog& log, size_t most_outliers) {
   s.dropped = log.dropped();
   s.core_gflops = log.header().core_gflops;
   std::map<std::string, std::pair<Collected, Event>> programs;  // by name: a table is written again in each generation
+  // A log has millions of events but few texts: those are looked up once.
+  std::unordered_map<TextId, std::pair<Collected, Event>*> by_id;
+  std::unordered_map<TextId, WorkSum*> kernels;
+  auto collected = [&](const Event& e) {
+    auto [it, fresh] = by_id.try_emplace(e.program, nullptr);
+    if (fresh) it->second = &programs.try_emplace(log.program(e).name, Collected(), e).first->second;
+    return &it->second->first;
+  };
+  auto kernel = [&](const Event& e) -> WorkSum& {
+    const TextId id = e.kind == EventKind::kNative ? UINT32_MAX : e.name;
+    auto [it, fresh] = kernels.try_emplace(id, nullptr);
+    if (fresh) {
+      const std::string name(e.kind == EventKind::kNative ? "native code" : log.text(e.name));
+      it->second = &s.kernels[name.empty() ? "copy" : name];
+    }
+    return *it->second;
+  };
   std::set<uint32_t> threads;
   double end = 0;
   for (const Event& e : log.events()) {
     threads.insert(e.thread);
     end = std::max(end, log.seconds(e.end));
-    auto* c = e.program ? &programs.try_emplace(log.program(e).name, Collected(), e).first->second.first : nullptr;
+    auto* c = e.program ? collected(e) : nullptr;
     switch (e.kind) {
       case EventKind::kRun:
         if (!c) break;
@@ -86,8 +104,7 @@ TraceSummary summarize(const TraceLog& log, size_t most_outliers) {
         if (e.kind == EventKind::kBetween) break;
         add(sum, log, e);
         names[e.name] += log.nanoseconds(e);
-        const std::string kernel(e.kind == EventKind::kNative ? "native code" : log.text(e.name));
-        add(s.kernels[kernel.empty() ? "copy" : kernel], log, e);
+        add(kernel(e), log, e);
         break;
       }
       case EventKind::kCompile:

@@ -84,10 +84,12 @@ export const monitor: Feature = (services) => {
     return panel;
   };
   services.context.subscriptions.push(
-    /** Of an address where one is given, as launch tasks and tests do. */
+    // Of an address or a session where one is given: the tool bar of a session hands its id over.
     vscode.commands.registerCommand('msvm.openMonitor', async (given?: unknown) => {
       try {
-        const source = typeof given === 'string' ? ofAddress(services, given, '', 'JIT Monitor') : await choose(services);
+        const session = services.sessions.live.find((each) => each === given || each.id === given || each.id === (given as { readonly sessionId?: string } | undefined)?.sessionId);
+        const address = typeof given === 'string' && /^https?:/.test(given) ? ofAddress(services, given, '', 'JIT Monitor') : undefined;
+        const source = session ? ofSession(services, session) : (address ?? (await choose(services)));
         return source && (await open(source));
       } catch (error) {
         void vscode.window.showErrorMessage(`JIT Monitor: ${sentence(error)}`);

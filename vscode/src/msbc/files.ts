@@ -16,11 +16,11 @@ const dialog: Ask = async (question, detail, yes) => (await vscode.window.showWa
 export class BytecodeFiles implements vscode.FileSystemProvider, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly #saved = new vscode.EventEmitter<{ readonly uri: vscode.Uri; readonly backup: string }>();
-  readonly #refused = new vscode.EventEmitter<{ readonly uri: vscode.Uri; readonly findings: readonly Finding[] }>();
+  readonly #verified = new vscode.EventEmitter<{ readonly uri: vscode.Uri; readonly findings: readonly Finding[] }>();
   readonly onDidChangeFile = this.#changed.event;
   readonly onDidSave = this.#saved.event;
-  /** A text that can't be saved, with what is wrong with it. */
-  readonly onDidRefuse = this.#refused.event;
+  /** What is wrong with a text that is about to be saved. */
+  readonly onDidVerify = this.#verified.event;
   ask: Ask = dialog;
 
   constructor(readonly msvm: Msvm) {}
@@ -54,7 +54,7 @@ export class BytecodeFiles implements vscode.FileSystemProvider, vscode.Disposab
     const name = path.slice(path.lastIndexOf('/') + 1);
     const verified = await this.msvm.run(['verify', '-', '--json', '--constants-of', path], { input: content });
     const findings = readFindings(parsed(verified.stdout));
-    this.#refused.fire({ uri, findings });
+    this.#verified.fire({ uri, findings });
     const unreadable = findings.find((f) => f.text === null && f.place.line > 0 && f.place.instruction < 0);
     if (unreadable) throw vscode.FileSystemError.Unavailable(`${name} is not saved: line ${unreadable.place.line}: ${unreadable.message}`);
     const count = `${findings.length} finding${findings.length === 1 ? '' : 's'}`;
@@ -87,7 +87,7 @@ export class BytecodeFiles implements vscode.FileSystemProvider, vscode.Disposab
   dispose(): void {
     this.#changed.dispose();
     this.#saved.dispose();
-    this.#refused.dispose();
+    this.#verified.dispose();
   }
 }
 

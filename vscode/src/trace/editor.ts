@@ -18,7 +18,7 @@ async function timelineOf(services: Services, log: vscode.Uri): Promise<Uint8Arr
   try {
     const ran = await services.msvm.run(['trace', 'timeline', log.fsPath, '-o', scratch], { timeout: 300_000 });
     if (ran.code !== 0) throw new Error(ran.stderr.replace(/^error: /, '').trim());
-    return await readFile(scratch);
+    return new Uint8Array(await readFile(scratch)); // a Buffer would arrive as something else
   } finally {
     await rm(scratch, { force: true });
   }

@@ -29,10 +29,16 @@ async function sourceFile(file: string, beside: vscode.Uri): Promise<vscode.Uri 
   return picked?.uri;
 }
 
+/** A group with texts, beside the one in front; a new one where there is none. */
+function besideColumn(): vscode.ViewColumn {
+  const texts = vscode.window.tabGroups.all.filter((group) => group.activeTab?.input instanceof vscode.TabInputText);
+  return texts.at(-1)?.viewColumn ?? vscode.ViewColumn.Beside;
+}
+
 async function show(uri: vscode.Uri, line: number, column: number): Promise<void> {
   const document = await vscode.workspace.openTextDocument(uri);
   const at = new vscode.Position(Math.min(line, document.lineCount - 1), column);
-  const editor = await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true, preserveFocus: false });
+  const editor = await vscode.window.showTextDocument(document, { viewColumn: besideColumn(), preview: true, preserveFocus: false });
   editor.selection = new vscode.Selection(at, at);
   editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenter);
 }

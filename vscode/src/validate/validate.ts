@@ -135,7 +135,7 @@ function subject(given: unknown): vscode.Uri | undefined {
 }
 
 export const validate: Feature = (services) => {
-  const { context, output } = services;
+  const { context, output, files } = services;
   const validation = new Validation(services);
   const isProgram = (document: vscode.TextDocument) => document.languageId === 'msasm' || document.uri.scheme === SCHEME;
   const quietly = (document: vscode.TextDocument) => {
@@ -166,6 +166,10 @@ export const validate: Feature = (services) => {
     }),
     vscode.languages.registerCodeActionsProvider([{ language: 'msasm' }, { scheme: SCHEME }], fixes, { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] }),
     vscode.workspace.onDidSaveTextDocument(quietly),
+    files.onDidVerify(({ uri, findings }) => {
+      const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+      if (document) validation.show(document, findings);
+    }),
     vscode.workspace.onDidOpenTextDocument(quietly),
     vscode.workspace.onDidCloseTextDocument((document) => validation.clear(document.uri)),
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import * as vscode from 'vscode';
 import type { MonitorPanel } from '../../src/monitor/panel.ts';
-import { real, until, workspace } from './driver.ts';
+import { file, real, services, start, stop, until, workspace } from './driver.ts';
 import { msvm, write } from './editing.ts';
 
 const PROGRAM = `module "steady" version 1
@@ -21,7 +21,7 @@ export const monitorSuite = () =>
     test('JIT Monitor follows a program that runs', async () => {
       await write('steady.msasm', PROGRAM);
       const path = vscode.workspace.getConfiguration('msvm').get<string>('path', '');
-      const program = spawn(path, ['run', 'steady.msasm', '-s', 'x=64x64', '-n', '100000000', '-q', '--monitor', '127.0.0.1:0'], { cwd: workspace().fsPath });
+      const program = spawn(path, ['run', 'steady.msasm', '-s', 'x=512x512', '-n', '1000000', '-q', '--monitor', '127.0.0.1:0'], { cwd: workspace().fsPath });
       try {
         let said = '';
         program.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -33,6 +33,21 @@ export const monitorSuite = () =>
         panel.dispose();
       } finally {
         program.kill();
+      }
+    });
+
+    test('JIT Monitor of a debug session has the states of its adapter', async () => {
+      await write('steady.msasm', PROGRAM);
+      await start({ program: file('steady.msasm').fsPath, shapes: ['x=64x64'], runs: 3, stopOnEntry: true });
+      try {
+        const { sessions } = await services();
+        const session = await until('a session waits', () => sessions.stopped()?.session);
+        const panel = await vscode.commands.executeCommand<MonitorPanel | undefined>('msvm.openMonitor', session);
+        assert.ok(panel);
+        await until('the page has two states', () => panel.states >= 2 || undefined);
+        panel.dispose();
+      } finally {
+        await stop();
       }
     });
 

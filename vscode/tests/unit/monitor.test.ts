@@ -1,11 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HttpFeed } from '../../../web/src/feed/http.ts';
 import type { FeedEvent } from '../../../web/src/feed/feed.ts';
 import { nodeHost } from '../../src/monitor/http_host.ts';
 import { EventStreamParser } from '../../src/monitor/model/event_stream.ts';
 import { Freshness } from '../../src/monitor/model/freshness.ts';
+import { SessionFeed } from '../../src/monitor/session_feed.ts';
 import { runFolder, serving, startOf } from '../../src/monitor/model/run_files.ts';
 
 describe('run files', () => {
@@ -96,5 +97,64 @@ describe('the feed of a monitor that runs', () => {
       });
     expect(await lost(url)).toMatchObject({ connection: { why: 'refused' } });
     expect(await lost('http://127.0.0.1:9/')).toMatchObject({ connection: { why: 'unreachable' } });
+  });
+});
+
+describe('the feed of a debug session', () => {
+  const answering = (answers: Readonly<Record<string, () => unknown>>) => {
+    const asked: [string, object][] = [];
+    const request = (command: string, args: object): Promise<unknown> => {
+      asked.push([command, args]);
+      const answer = answers[command];
+      return answer ? Promise.resolve(answer()) : Promise.reject(new Error(`${command}: unknown request`));
+    };
+    return { asked, feed: new SessionFeed({ request } as never, {} as never) };
+  };
+
+  it('asks for states once a second, and tells each point once', async () => {
+    vi.useFakeTimers();
+    try {
+      let seconds = 0;
+      const { feed } = answering({ 'msvm/state': () => ({ pid: ++seconds }), 'msvm/history': () => ({ step_s: 1, points: Array.from({ length: seconds }, (_, k) => ({ time: `2026-12-01T00:00:0${k}Z` })) }) });
+      const seen: FeedEvent[] = [];
+      const ends = feed.subscribe((event) => seen.push(event));
+      await vi.advanceTimersByTimeAsync(2500);
+      ends();
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(seen.filter((e) => e.kind === 'state').map((e) => e.state.pid)).toEqual([1, 2, 3]);
+      expect(seen.flatMap((e) => (e.kind === 'point' ? [e.point.time.slice(-3)] : []))).toEqual(['01Z', '02Z']);
+      expect(seen.filter((e) => e.kind === 'history')).toHaveLength(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is lost while the adapter does not answer, and comes back', async () => {
+    vi.useFakeTimers();
+    try {
+      let up = false;
+      const { feed } = answering({ 'msvm/state': () => (up ? {} : undefined), 'msvm/history': () => ({}) });
+      const seen: string[] = [];
+      const ends = feed.subscribe((event) => seen.push(event.kind === 'connection' ? event.connection.status : event.kind));
+      await vi.advanceTimersByTimeAsync(10);
+      up = true;
+      feed.retry();
+      await vi.advanceTimersByTimeAsync(10);
+      ends();
+      expect(seen).toEqual(['connecting', 'lost', 'live', 'state', 'history']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('hands questions on, and refusals back', async () => {
+    const { asked, feed } = answering({ 'msvm/act': () => ({}), 'msvm/disassembly': () => ({ entry: 'jit_1' }) });
+    await feed.act('trace', { on: true });
+    expect((await feed.disassembly({ program: 0, function: 1, region: 2, entry: 'jit_1' })).entry).toBe('jit_1');
+    expect(asked).toEqual([
+      ['msvm/act', { action: 'trace', body: { on: true } }],
+      ['msvm/disassembly', { program: 0, function: 1, region: 2, entry: 'jit_1' }],
+    ]);
+    await expect(feed.bytecode(3)).rejects.toThrow('msvm/bytecode: unknown request');
   });
 });

@@ -3,7 +3,7 @@ import { readCompared } from '../../src/trace/model/compared.ts';
 import { instructionLine, sourcePlace } from '../../src/trace/model/place.ts';
 import { search } from '../../src/trace/model/search.ts';
 import { describe as inWords, readTimeline } from '../../src/trace/model/timeline.ts';
-import { eventAt, firstAt, shares, tracksOf, type Row } from '../../src/trace/model/tracks.ts';
+import { eventAt, firstAt, lasting, shares, tracksOf, type Row } from '../../src/trace/model/tracks.ts';
 import { around, clamped, mark, panned, ticks, time, whole, zoomed } from '../../src/trace/model/view.ts';
 
 interface Event {
@@ -120,6 +120,11 @@ describe('tracks', () => {
     expect(firstAt(t, row(0, 1), 2)).toBe(1);
     expect(shares(t, row(0, 1), 0, 100)).toEqual({ first: 0, last: 2, tiers: [0.9, 0, 0] });
     expect(shares(t, row(1, 0), 200, 300).tiers).toEqual([0, 0, 0.5]);
+  });
+  it('name what lasts longer than a pixel', () => {
+    expect([...lasting(t, row(0, 1), 0, 300, 30)]).toEqual([1, 2]);
+    expect([...lasting(t, row(0, 1), 0, 300, 45)]).toEqual([2]);
+    expect([...lasting(t, row(0, 1), 0, 300, 60)]).toEqual([]);
   });
   it('find the event under a pointer', () => {
     expect(eventAt(t, row(0, 1), 20, 1)).toBe(1);

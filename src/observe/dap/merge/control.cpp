@@ -35,7 +35,22 @@ void arm(State& s, Thread& t, bool on, std::function<void()> then = nullptr) {
 }
 
 /// Goes on; what comes is a stop, or nothing.
-void leave(Thread& t) { t.stopped = t.pausing = false; }
+void leave(Thread& t) {
+  if (t.stopped && t.where == Side::kPython) t.leaving = true;
+  t.stopped = t.pausing = false;
+}
+
+/// Asks debugpy for a pause of a thread that runs, and calls `then`.
+void pause_python(State& s, Thread& t, std::function<void()> then) {
+  if (t.leaving) {
+    t.left = [&s, id = t.id, then = std::move(then)] {
+      if (Thread* now = s.threads.find(id)) pause_python(s, *now, then);
+      else then();
+    };
+    return;
+  }
+  s.ask(Side::kPython, "pause", {{"threadId", t.python}}, [then = std::move(then)](const Json&) { then(); });
+}
 
 void step_in_python(State& s, const Request& r, Thread& t) {
   leave(t);
@@ -52,7 +67,7 @@ void step_in_bytecode(State& s, const Request& r, Thread& t) {
   // The run may end with this step: then Python stops at its next line.
   if (t.pending != Pending::kNone || t.python < 0 || !s.of(Side::kPython).ready) return go();
   t.pending = Pending::kBack;
-  s.ask(Side::kPython, "pause", {{"threadId", t.python}}, [go](const Json&) { go(); });
+  pause_python(s, t, go);
 }
 
 /// Asks for each, and calls `then` when all have answered.
@@ -140,12 +155,12 @@ void pause(State& s, const Request& r) {
   if (!t) return;
   if (t->stopped) return s.respond(r);
   // Where it runs isn't known here: both are asked, and what the other was asked is taken back when it stops.
-  std::vector<Ask> asks;
-  for (const Side side : kSides)
-    if (s.of(side).ready && t->on(side) >= 0) asks.push_back({side, "pause", {{"threadId", t->on(side)}}});
-  if (asks.empty()) return s.fail(r, fmt::format("pause: thread {} is gone", t->id));
+  const bool in_python = s.of(Side::kPython).ready && t->python >= 0, in_bytecode = s.of(Side::kBytecode).ready && t->bytecode >= 0;
+  if (!in_python && !in_bytecode) return s.fail(r, fmt::format("pause: thread {} is gone", t->id));
   t->pausing = true;
-  ask_all(s, std::move(asks), [&s, r] { s.respond(r); });
+  s.respond(r);
+  if (in_python) pause_python(s, *t, [] {});
+  if (in_bytecode) s.ask(Side::kBytecode, "pause", {{"threadId", t->bytecode}});
 }
 
 void stopped(State& s, Side side, Json body) {
@@ -155,22 +170,22 @@ void stopped(State& s, Side side, Json body) {
   if (!id.ok() || !host.ok()) return;
   Thread& t = side == Side::kPython ? s.threads.of_python(*id) : s.threads.of_bytecode(*id, s.of(Side::kPython).open() ? *host : -1);
   const std::string reason = text_in(body, "reason");
+  const auto call_it_a_step = [&body] {
+    body["reason"] = "step";
+    body["description"] = "Paused after a step";
+    body.erase("preserveFocusHint");
+  };
   if (side == Side::kPython) {
-    if (reason == "pause" && t.pending == Pending::kBack && !t.pausing) {
-      body["reason"] = "step";
-      body.erase("preserveFocusHint");
-    }
-    if (t.armed) arm(s, t, false);
+    t.leaving = false;
+    t.left = nullptr;
+    if (reason == "pause" && t.pending == Pending::kBack && !t.pausing) call_it_a_step();
     if (t.pausing && t.bytecode >= 0) s.ask(Side::kBytecode, "pause", {{"threadId", t.bytecode}, {"on", false}});
     t.pending = Pending::kNone;
   } else {
-    if (t.armed && reason == "entry") {
-      body["reason"] = "step";
-      body["description"] = "Paused after a step";
-    }
-    if (t.armed) arm(s, t, false);
-    if (t.pausing && t.python >= 0) t.pending = Pending::kBack;  // debugpy's pause is what ends a step out
+    if (reason == "entry" && t.armed) call_it_a_step();
+    if (t.pausing && t.python >= 0) t.pending = Pending::kBack;  // debugpy was asked, too: its pause is what ends a step out
   }
+  if (t.armed) arm(s, t, false);
   t.stopped = true;
   t.pausing = false;
   t.where = side;
@@ -189,6 +204,8 @@ void continued(State& s, Side side, Json body) {
   const auto host = a.integer("hostThread", -1, std::numeric_limits<int32_t>::max(), -1);
   if (!id.ok() || !host.ok()) return;
   Thread& t = side == Side::kPython ? s.threads.of_python(*id) : s.threads.of_bytecode(*id, s.of(Side::kPython).open() ? *host : -1);
+  if (side == Side::kPython && std::exchange(t.leaving, false))
+    if (const auto left = std::exchange(t.left, nullptr)) left();
   if (!t.stopped || t.where != side) return;  // the client has asked for it
   leave(t);
   s.event("continued", {{"threadId", t.id}, {"allThreadsContinued", false}});

@@ -31,6 +31,7 @@ void python_event(State& s, const Json& message) {
     return s.event("thread", std::move(body));
   }
   if (name == "output" || name == "module" || name == "invalidated" || name == "loadedSource") {
+    if (name == "output" && text_in(body, "output").starts_with("Frame skipped from debugging")) return;  // ours, as a rule
     ids_out(Side::kPython, body);
     return s.event(name.c_str(), std::move(body));
   }

@@ -39,6 +39,7 @@ void leave(State& s, const Request& r) {
 }
 
 void ended(State& s, int code, const std::string& how) {
+  s.process_ended = true;
   answer_start(s, invalid_argument(fmt::format("{} {} before it had begun", s.python ? s.python->path : "python3", how)));
   if (code > 128 && !s.ending) s.output("console", fmt::format("The program {}.\n", how));
   if (!s.over) s.event("exited", {{"exitCode", code}});
@@ -82,20 +83,6 @@ void greet(State& s, Side side, Json attach, std::function<void(const Json&)> in
   });
 }
 
-void python_connected(State& s, int fd);
-
-/// The process that runs has debugpy connect to us, if it can. Bytecode doesn't wait for that.
-void invite_python(State& s) {
-  s.token = random_secret().substr(0, 32);
-  auto acceptor = Acceptor::start([&s](int fd) { s.loop.post([&s, fd] { python_connected(s, fd); }); });
-  if (!acceptor.ok()) return s.output("console", acceptor.status().message() + "\n");
-  s.acceptor = std::move(*acceptor);
-  s.ask(Side::kBytecode, "msvm/startHostDebugger", {{"port", s.acceptor->port()}, {"token", s.token}}, [&s](const Json& answer) {
-    if (succeeded(answer)) s.library = text_in(body_of(answer), "library");
-    else if (s.of(Side::kBytecode).open()) s.output("console", message_of(answer) + "\n");
-  });
-}
-
 /// The process imports msvm some time or other; until then its socket keeps what is said here.
 void greet_bytecode(State& s, const std::string& token) {
   Json attach{{"native", s.launch.native_stays ? "stay" : "stepDown"}, {"stopOnEntry", s.launch.stop_on_entry}};
@@ -104,7 +91,6 @@ void greet_bytecode(State& s, const std::string& token) {
       s, Side::kBytecode, std::move(attach), [](const Json&) {},
       [&s](const Json& answer) {
         if (s.attached) answer_start(s, succeeded(answer) ? Status() : invalid_argument(message_of(answer)));
-        if (s.attached && succeeded(answer) && s.wants_debugpy) invite_python(s);
         if (!succeeded(answer) && !s.attached && s.of(Side::kBytecode).open()) s.output("console", fmt::format("Bytecode can't be debugged: {}\n", message_of(answer)));
       });
 }
@@ -263,7 +249,7 @@ void terminate(State& s, const Request& r) {
 void disconnect(State& s, const Request& r) {
   s.over = true;
   if (s.starting) answer_start(s, Status(StatusCode::kCancelled, "the client has left"));
-  if (s.process && !s.attached) {  // it was started for this session, and its output goes here: it ends with it
+  if (s.process && !s.process_ended) {  // it was started for this session, and its output goes here: it ends with it
     s.ending = r;
     s.process->kill();
     return;

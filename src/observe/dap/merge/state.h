@@ -44,6 +44,7 @@ struct State {
   std::optional<Request> ending;         // disconnect, until the program has ended
   bool attached = false;                 // to a process that was there before
   bool configured = false;               // the client has sent configurationDone
+  bool process_ended = false;            // the one that was launched
   bool over = false;                     // `terminated` is out, or the client has left
 
   Server servers[2];

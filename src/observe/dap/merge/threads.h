@@ -1,5 +1,6 @@
 // One row for each thread, whoever knows it. Private to the room.
 #pragma once
+#include <functional>
 #include <map>
 
 #include "observe/dap/merge/side.h"
@@ -21,6 +22,8 @@ struct Thread {
   Pending pending = Pending::kNone;
   bool armed = false;              // its next run stops at its first instruction: a step into it
   bool pausing = false;            // the client wants it to pause
+  bool leaving = false;            // debugpy was told to let it go on, and hasn't said that it does: a pause would be lost now
+  std::function<void()> left;      // what waits for that
 
   int64_t on(Side side) const { return side == Side::kPython ? python : bytecode; }
 };

@@ -67,7 +67,7 @@ export function grammar(tables: Tables): object {
           string,
           { name: scope('variable.language.register'), match: String.raw`\bR\d+\b` },
           { name: scope('entity.name.label'), match: String.raw`\bb\d+\b` },
-          { name: scope('constant.other.tensor'), match: String.raw`%(?:"(?:\\.|[^"\\])*"|[\w.]+)` },
+          { name: scope('variable.other.constant.tensor'), match: String.raw`%(?:"(?:\\.|[^"\\])*"|[\w.]+)` },
           { name: scope('entity.name.function'), match: String.raw`@(?:"(?:\\.|[^"\\])*"|[A-Za-z_][\w.]*)` },
           { name: scope('storage.type'), match: String.raw`\b(?:${words([...tables.dtypes, 'list'])})\b` },
           { name: scope('storage.modifier'), match: String.raw`@nhwc\b|\b(?:strided|filled|donated|CPU|sim)\b` },

@@ -124,6 +124,15 @@ export function shares(t: Timeline, row: Row, from: number, to: number): { reado
   return { first, last, tiers: row.sums.map((sum) => Math.min(1, ((sum[last] ?? 0) - (sum[first] ?? 0)) / width)) };
 }
 
+/** Events that last longer than `least` and may be seen within a window: shares() counts them where they begin only. */
+export function* lasting(t: Timeline, row: Row, from: number, to: number, least: number): Generator<number> {
+  if (row.longest <= least) return;
+  for (let k = firstReaching(t, row, from), end = firstAt(t, row, to); k < end; k++) {
+    const e = row.events[k] ?? 0;
+    if ((t.duration[e] ?? 0) > least) yield e;
+  }
+}
+
 /** The event of a row at a moment: the one that lasts then, else the nearest within `slack`. */
 export function eventAt(t: Timeline, row: Row, time: number, slack: number): number | undefined {
   const after = firstAt(t, row, time + slack + 1e-9);

@@ -1,6 +1,6 @@
 // The canvas: ruler, tracks, overview. Where several events fall into one pixel, the pixel shows how much of it each tier takes.
 import { describe, type Timeline } from '../../trace/model/timeline.ts';
-import { firstAt, firstOf, firstReaching, shares, type Row, type Track } from '../../trace/model/tracks.ts';
+import { firstAt, firstOf, firstReaching, lasting, shares, type Row, type Track } from '../../trace/model/tracks.ts';
 import { mark, ticks, time, type Window } from '../../trace/model/view.ts';
 import type { Palette } from './palette.ts';
 
@@ -184,13 +184,9 @@ export class Painter {
       }
     }
     // What lasts longer than a pixel fills those behind it, too.
-    if (row.longest <= perPixel * 2) return;
-    for (let k = firstReaching(timeline, row, window.from), end = firstAt(timeline, row, window.to); k < end; k++) {
-      const e = row.events[k] ?? 0;
-      const duration = timeline.duration[e] ?? 0;
-      if (duration <= perPixel * 2) continue;
+    for (const e of lasting(timeline, row, window.from, window.to, perPixel * 2)) {
       c.fillStyle = this.#fill(row, timeline, e);
-      c.fillRect(this.#x(scene, timeline.begin[e] ?? 0), y, duration / perPixel, height);
+      c.fillRect(this.#x(scene, timeline.begin[e] ?? 0), y, (timeline.duration[e] ?? 0) / perPixel, height);
     }
   }
 
@@ -260,12 +256,11 @@ export function paintStrip(c: CanvasRenderingContext2D, palette: Palette, width:
   const perPixel = (all.to - all.from) / width;
   const height = OVERVIEW - 6;
   const few = rows.every(({ row }) => row.events.length <= width);
-  for (const [k, { row }] of few ? rows.entries() : []) {
-    for (const e of row.events) {
-      c.fillStyle = palette.tiers[scene.timeline.tier[e] ?? 0] ?? palette.plain;
-      c.fillRect(((scene.timeline.begin[e] ?? 0) - all.from) / perPixel, 3 + (k * height) / rows.length, Math.max(1, (scene.timeline.duration[e] ?? 0) / perPixel), height / rows.length);
-    }
-  }
+  const bar = (k: number, e: number): void => {
+    c.fillStyle = palette.tiers[scene.timeline.tier[e] ?? 0] ?? palette.plain;
+    c.fillRect(((scene.timeline.begin[e] ?? 0) - all.from) / perPixel, 3 + (k * height) / rows.length, Math.max(1, (scene.timeline.duration[e] ?? 0) / perPixel), height / rows.length);
+  };
+  for (const [k, { row }] of rows.entries()) for (const e of few ? row.events : lasting(scene.timeline, row, all.from, all.to, perPixel * 2)) bar(k, e);
   for (let x = 0; !few && x < width; x++) {
     let bottom = OVERVIEW - 3;
     for (const { row } of rows) {

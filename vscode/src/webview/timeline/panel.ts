@@ -66,7 +66,8 @@ export class Panel {
 
   select(e: number | undefined): void {
     this.#selected = e;
-    if (e !== undefined && this.#tab !== 'outliers') this.show('selection');
+    const listed = this.#tab === 'outliers' && this.#t.header.outliers.some((o) => o.event === e);
+    if (e !== undefined && !listed) this.show('selection');
     else if (this.#tab === 'selection') this.show('selection');
     else this.#mark();
   }
@@ -205,7 +206,7 @@ export class Panel {
   #compared(): HTMLElement {
     const c = this.#comparison;
     if (!c) return h('p', { class: 'empty' }, 'No other log was chosen. ', h('button', { type: 'button', class: 'link', onclick: () => this.#host.say({ kind: 'compare' }) }, 'Compare with another log…'));
-    const columns: Column[] = [{ title: 'ratio', number: true }, { title: c.before, number: true }, { title: c.after, number: true }, { title: 'change in all', number: true }, { title: 'what' }, { title: 'mode' }, { title: 'kernel or entry' }, { title: 'where' }];
+    const columns: Column[] = [{ title: 'ratio', number: true }, { title: 'before', number: true }, { title: 'after', number: true }, { title: 'change in all', number: true }, { title: 'what' }, { title: 'mode' }, { title: 'kernel or entry' }, { title: 'where' }];
     const rows = c.rows.map((r) => {
       const ratio = r.ratio ?? 0;
       const same = (a: string, b: string): string => (a === b || r.before.count === 0 || r.after.count === 0 ? (r.after.count > 0 ? b : a) : `${a} → ${b}`);
@@ -222,7 +223,7 @@ export class Panel {
       ];
       return { cells, ratio };
     });
-    return h('div', {}, h('p', { class: 'lead' }, `Medians of `, h('b', {}, c.before), ' and ', h('b', {}, c.after), `, what changed most first. Above 1: slower in ${c.after}.`), this.#table(columns, rows));
+    return h('div', {}, h('p', { class: 'lead' }, `Medians of `, h('b', {}, c.before), ' (before) and ', h('b', {}, c.after), ' (after), what changed most first. Above 1: slower after.'), this.#table(columns, rows));
   }
 
   #table(columns: readonly Column[], rows: readonly { readonly cells: readonly (Cell | HTMLElement)[]; readonly share?: number; readonly ratio?: number; readonly act?: () => number | undefined }[]): HTMLElement {
