@@ -32,6 +32,7 @@ class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
     if (this.#sessions.current !== undefined && !seen) return;
     const before = JSON.stringify(this.#programs);
     const answer = await this.#sessions.request('msvm/jitInfo').catch(() => undefined);
+    if (answer === undefined && this.#sessions.current !== undefined) return; // it ends, or begins: what was known stays
     this.#programs = readState(Array.isArray(answer) ? { programs: answer } : answer).programs;
     if (JSON.stringify(this.#programs) !== before) this.#changed.fire();
   }

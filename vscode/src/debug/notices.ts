@@ -3,14 +3,28 @@ import * as vscode from 'vscode';
 import type { Services } from '../services.ts';
 import { readPatched, readUnverified } from './model/wire.ts';
 
+/** Patches within so many milliseconds are told as one: a model may have dozens of regions. */
+const TOGETHER = 300;
+
 export function notices({ context, sessions, output }: Services): void {
   const diagnostics = vscode.languages.createDiagnosticCollection('msvm.session');
+
+  const patches: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
 
   const patched = (body: unknown) => {
     const { text } = readPatched(body);
     output.info(`hot patch: ${text}`);
     vscode.debug.activeDebugConsole.appendLine(`hot patch: ${text}`);
-    if (vscode.workspace.getConfiguration('msvm').get<boolean>('notifyPatches', true)) void vscode.window.showInformationMessage(`MSVM hot patch: ${text}`);
+    if (!vscode.workspace.getConfiguration('msvm').get<boolean>('notifyPatches', true)) return;
+    patches.push(text);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      const [last = ''] = patches.slice(-1);
+      const more = patches.length > 1 ? ` (and ${patches.length - 1} before, see the debug console)` : '';
+      patches.length = 0;
+      void vscode.window.showInformationMessage(`MSVM hot patch: ${last}${more}`);
+    }, TOGETHER);
   };
 
   const unverified = async (session: vscode.DebugSession, body: unknown) => {

@@ -91,8 +91,11 @@ export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 }
 
+/** "X = R3"; of an operand that isn't there "B". */
+const operandName = (operand: string, reg: string) => [operand, reg].filter((part) => part !== '').join(' = ');
+
 function callNode(call: Call, at: Stopped): Node {
-  const operands = (list: Call['inputs']) => list.map(({ operand, value }): Node => ({ type: 'register', row: registerRow(value, operand === '' ? value.reg : `${operand} = ${value.reg}`), at }));
+  const operands = (list: Call['inputs']) => list.map(({ operand, value }): Node => ({ type: 'register', row: registerRow(value, operandName(operand, value.reg)), at }));
   const fields = (label: string, icon: string, values: readonly string[]): Node[] =>
     values.length === 0 || values.every((value) => value === '') ? [] : [{ type: 'field', icon, field: { label, value: values.join(', ') } }];
   return {

@@ -62,6 +62,10 @@ test('scalars and registers that nothing has reached', () => {
   expect(registerRow(register({ state: 'unset', name: '' }))).toMatchObject({ label: 'R3: f32[N, 3, H, W]', value: 'unset', kind: 'unset', fields: [] });
 });
 
+test('an operand that is not there', () => {
+  expect(registerRow(register({ reg: '', name: '', kind: '', state: 'absent', declared: '' }), 'B')).toMatchObject({ label: 'B', value: 'absent', kind: 'unset', fields: [] });
+});
+
 test('pages after the first sixteen', () => {
   expect(pages(16)).toEqual([]);
   expect(pages(40)).toEqual([

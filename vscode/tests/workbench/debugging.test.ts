@@ -36,6 +36,7 @@ test('stepping into the jitted function goes on in its bytecode', () =>
     await code.untilHighlighted(/R0 "x" = TENSOR_CREATE input 0/);
     expect(await code.mode().innerText()).toBe('MS-VM: BC-Interpreter Mode');
     await code.stack().filter({ hasText: /BC-Instruction: TENSOR_CREATE offset 0x[0-9a-f]+/ }).waitFor();
+    await code.stack().filter({ hasText: /^main/ }).waitFor(); // frames below the first come later
     const frames = await code.stack().allInnerTexts();
     const bytecode = frames.findIndex((frame) => frame.startsWith('BC-Instruction'));
     expect(frames.findIndex((frame) => frame.startsWith('main'))).toBeGreaterThan(bytecode);

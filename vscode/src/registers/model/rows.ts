@@ -29,7 +29,7 @@ export interface RegisterRow {
 const GONE = /^(unset|unwritten|freed|taken|fused)/;
 
 const kindOf = ({ kind, state }: Register): RegisterRow['kind'] => {
-  if (kind === 'unset' || state === 'unset') return 'unset';
+  if (kind === 'unset' || kind === '' || state === 'unset' || state === 'absent') return 'unset';
   if (kind === 'TensorMeta') return 'tensor';
   return kind === 'list' ? 'list' : 'scalar';
 };
@@ -67,7 +67,7 @@ export function registerRow(r: Register, name = r.reg): RegisterRow {
   const type = kind === 'unset' ? r.declared || 'unset' : r.kind;
   return {
     register: r.reg,
-    label: `${name}: ${type}`,
+    label: r.state === 'absent' ? name : `${name}: ${type}`,
     value: kind === 'unset' ? `${r.state || 'unset'}${called}` : `${shown}${called}${gone === '' ? '' : ` (${gone})`}`,
     kind,
     changed: r.changed,
