@@ -348,7 +348,9 @@ Status DebugConsole::set(const std::string& a) {
 }
 
 Status DebugConsole::values(const std::string& a) {
-  const size_t comma = a.find(',');
+  size_t comma = 0;  // the first one outside of brackets
+  for (int depth = 0; comma < a.size() && (a[comma] != ',' || depth > 0); ++comma) depth += a[comma] == '[' || a[comma] == '(' ? 1 : a[comma] == ']' || a[comma] == ')' ? -1 : 0;
+  if (comma == a.size()) comma = std::string::npos;
   Json arguments{{"expression", trimmed(std::string_view(a).substr(0, comma))}, {"max", 64}};
   if (comma != std::string::npos) arguments["slice"] = trimmed(std::string_view(a).substr(comma + 1));
   if (a.empty()) return expected("an expression", a);
@@ -380,7 +382,7 @@ Status DebugConsole::list(const std::string& a) {
 Status DebugConsole::disassemble(const std::string& a) {
   const auto [address, rest] = split_word(a);
   const auto count = rest.empty() ? std::optional<int64_t>(10) : number(rest);
-  if (!count || *count < 1) return expected("how many instructions", rest);
+  if (!count || *count < 1 || *count > 10'000) return expected("how many instructions, 10000 at most", rest);
   std::string from = address;
   int64_t before = 0;
   std::string here;

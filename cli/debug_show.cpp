@@ -104,7 +104,7 @@ void DebugConsole::print_breakpoint(const Breakpoint& b) {
   std::string rest;
   for (const auto& [key, name] : {std::pair{"condition", "if"}, {"hitCondition", "hit"}, {"logMessage", "log"}})
     if (const std::string v = text_of(b.options, key); !v.empty()) rest += fmt::format(" {} {}", name, v);
-  fmt::print("Breakpoint {}: {}{}{}\n", b.number, printable(b.where), printable(rest), b.verified ? "" : fmt::format(" (not bound{}{})", b.message.empty() ? "" : ": ", printable(b.message)));
+  fmt::print("Breakpoint {}: {}{}{}\n", b.number, printable(b.where), printable(rest), b.verified ? (b.message.empty() ? "" : fmt::format(" ({})", printable(b.message))) : fmt::format(" (not bound{}{})", b.message.empty() ? "" : ": ", printable(b.message)));
 }
 
 }  // namespace msvm::cli

@@ -108,7 +108,13 @@ class Client:
         return "events so far: " + json.dumps(self.events[-12:])[:3000]
 
     def _read(self):
-        out = self.process.stdout
+        with contextlib.suppress(OSError):  # an adapter that was killed
+            self._read_messages(self.process.stdout)
+        with self.changed:
+            self.eof = True
+            self.changed.notify_all()
+
+    def _read_messages(self, out):
         while True:
             length = None
             while (line := out.readline()).strip():
@@ -124,9 +130,6 @@ class Client:
                 else:
                     self.responses[message["request_seq"]] = message
                 self.changed.notify_all()
-        with self.changed:
-            self.eof = True
-            self.changed.notify_all()
 
     # --- sessions ---------------------------------------------------------------------------------------------------------
 

@@ -91,6 +91,8 @@ def test_a_line_of_a_jitted_function(launched):
         frames = c.frames(thread)
         assert INSTRUCTION.fullmatch(frames[0]["name"]), frames[0]
         listing = c.request("msvm/listing", program=0)
+        offsets = [line["offset"] for line in listing["lines"]]
+        assert len(set(offsets)) == len(offsets) > 3  # also of what the optimiser has put in
         assert f"program.py:{line_of(path, 'sum')}" in listing["text"].splitlines()[frames[0]["line"] - 1]  # among those that were fused
         assert next(f["line"] for f in frames if f["name"] == "main") == line_of(path, mark)
         if mark == "call":
@@ -129,6 +131,15 @@ def test_conditions_on_both_sides(launched):
     assert stop["hitBreakpointIds"] == [rows[0]["id"]]
     c.resume(thread)
     assert c.ended() == 0
+
+
+def test_a_condition_that_bytecode_can_not_read(launched):
+    c, path = launched(CALLS, "call")
+    c.stopped("breakpoint")
+    [row] = c.request(
+        "setBreakpoints", source={"path": str(path)}, breakpoints=[{"line": line_of(path, "sum"), "condition": "shape("}]
+    )["breakpoints"]
+    assert "column 7" in row["message"]
 
 
 def test_the_hot_patch_is_told(launched):

@@ -218,6 +218,20 @@ def test_attach_and_detach(running, environment):
     assert process.wait(60) == 0
 
 
+def test_pause_of_all_before_any_thread_has_stopped(running, environment):
+    process, path = running
+    process.stdout.readline()
+    with Client(env=environment) as c:
+        c.start("attach", processId=process.pid)
+        c.request("pause", threadId=0)
+        stop = c.stopped()
+        assert stop["reason"] in ("pause", "entry")
+        assert c.frames(stop["threadId"])[0]["name"].startswith("BC-Instruction")
+        c.request("disconnect", terminateDebuggee=False)
+    written(path.parent, "served.py.stop", "")
+    assert process.wait(60) == 0
+
+
 def test_attach_by_address(running, environment):
     process, path = running
     address, token = process.stdout.readline().split()

@@ -327,6 +327,8 @@ logging.basicConfig(stream=sys.stdout, format="%(message)s")
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 ms.vm.enable_bc_trace(True)
+f(np.ones((4, 4), np.float32))
+ms.vm.bc_trace_summary()  # a block of its own, that fits
 while ms._core.tracing():
     f(np.ones((4, 4), np.float32))
 print(f(np.ones((4, 4), np.float32)).sum())

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "msvm/base/ticks.h"
 #include "msvm/bytecode/file.h"
@@ -199,8 +200,10 @@ std::vector<std::vector<uint32_t>> Executable::offsets() const {
     return out;
   };
   auto out = read(impl_->program->module());
-  // The first instruction of a module may be at 0, no other one.
-  if (std::any_of(out.begin(), out.end(), [](const auto& f) { return !f.empty() && f.back() != 0; })) return out;
+  // Those of a module that came from no file are 0, as are those of what the optimiser has put in.
+  std::vector<uint32_t> all;
+  for (const auto& f : out) all.insert(all.end(), f.begin(), f.end());
+  if (std::adjacent_find(all.begin(), all.end(), std::greater_equal<>()) == all.end()) return out;
   Module copy = impl_->program->module();
   assign_offsets(copy);
   return read(copy);

@@ -109,6 +109,7 @@ Result<Json> pause(State& s, const Arguments& a) {
     const auto all = s.debugger.threads();
     if (std::none_of(all.begin(), all.end(), [](const debug::ThreadInfo& t) { return t.running; }))
       for (const debug::ThreadInfo& t : all) (void)s.debugger.pause(t.thread, on);
+    if (all.empty() || !on) s.debugger.stop_at_next_run(debug::kAnyThread, on);  // nobody has run anything yet
   }
   return Json::object();
 }

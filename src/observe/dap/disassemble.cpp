@@ -7,7 +7,7 @@
 namespace msvm::observe::dap {
 namespace {
 
-constexpr int64_t kMostRows = 1'000'000;
+constexpr int64_t kMostRows = 100'000;
 
 /// What lies outside of the code.
 Json outside(uint64_t address) { return {{"address", hex(address)}, {"instruction", "(no code here)"}, {"presentationHint", "invalid"}}; }

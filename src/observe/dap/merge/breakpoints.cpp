@@ -1,5 +1,7 @@
 #include "observe/dap/merge/breakpoints.h"
 
+#include "observe/dap/merge/state.h"
+
 namespace msvm::observe::dap::merge {
 namespace {
 
@@ -53,6 +55,10 @@ Json Breakpoints::row(const BreakpointGroup& group, size_t k) const {
   Json out = best ? *best : Json::object();
   out["id"] = group.ids[k];
   out["verified"] = best && verified(*best);
+  // Verified by the other side, and yet of no use in bytecode: a condition that only Python can read.
+  const auto& bytecode = group.found[static_cast<int>(Side::kBytecode)];
+  if (best && k < bytecode.size() && best != &bytecode[k])
+    if (const std::string why = text_in(bytecode[k], "message"); why.starts_with("condition")) out["message"] = "in bytecode: " + why;
   if (!best && group.asked[static_cast<int>(Side::kBytecode)]) out["message"] = "waits for the program to import msvm";
   return out;
 }

@@ -150,7 +150,19 @@ void step(State& s, const Request& r) {
   else step_in_bytecode(s, r, *t);
 }
 
+/// Threads whose first run is still to come aren't known here: bytecode's server is asked for all of its own.
+void pause_all(State& s, const Request& r) {
+  s.respond(r);
+  for (auto& [id, t] : s.threads.all()) {
+    if (t.stopped) continue;
+    t.pausing = true;
+    if (s.of(Side::kPython).ready && t.python >= 0) pause_python(s, t, [] {});
+  }
+  if (s.of(Side::kBytecode).ready) s.ask(Side::kBytecode, "pause", {{"threadId", 0}});
+}
+
 void pause(State& s, const Request& r) {
+  if (const auto id = Arguments(r.arguments).integer("threadId", 0, std::numeric_limits<int32_t>::max()); id.ok() && *id == 0) return pause_all(s, r);
   Thread* t = thread_of(s, r);
   if (!t) return;
   if (t->stopped) return s.respond(r);
