@@ -10,11 +10,6 @@
 namespace msvm::cli {
 namespace {
 
-std::string text_of(const Json& j, const char* name) {
-  const auto at = j.find(name);
-  return at != j.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
 std::string trimmed(std::string_view s) {
   while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
   while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
@@ -126,7 +121,7 @@ Status DebugConsole::go(const char* request, const std::string& times) {
       return answer.status();
     }
     MSVM_RETURN_IF_ERROR(wait());
-    if (over_ || text_of(stop_, "reason") != "step") break;
+    if (over_ || text_in(stop_, "reason") != "step") break;
   }
   return {};
 }
@@ -168,7 +163,7 @@ Status DebugConsole::send_breakpoints(const std::string& kind, const std::string
   for (size_t i = 0; i < sent.size() && i < found.size(); ++i) {
     sent[i]->id = found[i].value("id", int64_t{0});
     sent[i]->verified = found[i].value("verified", false);
-    sent[i]->message = text_of(found[i], "message");
+    sent[i]->message = text_in(found[i], "message");
   }
   return {};
 }
@@ -200,7 +195,7 @@ Status DebugConsole::set_break(const std::string& a) {
     b.kind = "line";
     b.line = *line;
     MSVM_ASSIGN_OR_RETURN(const Json top, frame());
-    b.source = text_of(top.value("source", Json::object()), "path");
+    b.source = text_in(top.value("source", Json::object()), "path");
     if (b.source.empty()) return invalid_argument("this frame has no listing: say FILE:LINE");
   } else if (const size_t colon = where.rfind(':'); colon != std::string::npos && number(where.substr(colon + 1))) {
     b.kind = "line";
@@ -265,13 +260,13 @@ Status DebugConsole::info(const std::string& a) {
   if (is("call")) {
     MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/call"));
     if (body.is_null()) return invalid_argument("the next instruction isn't an OP_CALL");
-    fmt::print("{}{}{}\n", text_of(body, "op"), text_of(body, "attributes").empty() ? "" : "  ", printable(text_of(body, "attributes")));
+    fmt::print("{}{}{}\n", text_in(body, "op"), text_in(body, "attributes").empty() ? "" : "  ", printable(text_in(body, "attributes")));
     for (const char* side : {"inputs", "outputs"})
       for (const Json& o : body[side]) {
         std::string strides;
         for (const Json& s : o["strides"]) strides += (strides.empty() ? "" : ", ") + s.dump();
-        fmt::print("  {:<7} {:<6} {:<5} {}{}  strides [{}]\n", side == std::string_view("inputs") ? "input" : "output", printable(text_of(o, "operand")), text_of(o, "reg"), text_of(o, "dtype"),
-                   printable(text_of(o, "text").empty() ? text_of(o, "value") : text_of(o, "text")), strides);
+        fmt::print("  {:<7} {:<6} {:<5} {}{}  strides [{}]\n", side == std::string_view("inputs") ? "input" : "output", printable(text_in(o, "operand")), text_in(o, "reg"), text_in(o, "dtype"),
+                   printable(text_in(o, "text").empty() ? text_in(o, "value") : text_in(o, "text")), strides);
       }
     for (const Json& x : body["arguments"]) fmt::print("  size    {}\n", printable(shown(x)));
     return {};
@@ -280,9 +275,9 @@ Status DebugConsole::info(const std::string& a) {
     MSVM_ASSIGN_OR_RETURN(const Json top, frame());
     MSVM_ASSIGN_OR_RETURN(const Json body, call("scopes", {{"frameId", top["id"]}}));
     for (const Json& s : body["scopes"]) {
-      if (text_of(s, "name") != (is("symbols") ? "Symbols" : "Constants")) continue;
+      if (text_in(s, "name") != (is("symbols") ? "Symbols" : "Constants")) continue;
       MSVM_ASSIGN_OR_RETURN(const Json rows, call("variables", {{"variablesReference", s["variablesReference"]}}));
-      for (const Json& r : rows["variables"]) fmt::print("  {:<12} {}{}\n", printable(text_of(r, "name")), printable(text_of(r, "value")), is("symbols") && !text_of(r, "type").empty() ? "  " + printable(text_of(r, "type")) : "");
+      for (const Json& r : rows["variables"]) fmt::print("  {:<12} {}{}\n", printable(text_in(r, "name")), printable(text_in(r, "value")), is("symbols") && !text_in(r, "type").empty() ? "  " + printable(text_in(r, "type")) : "");
     }
     return {};
   }
@@ -293,7 +288,7 @@ Status DebugConsole::info(const std::string& a) {
   }
   if (is("threads")) {
     MSVM_ASSIGN_OR_RETURN(const Json body, call("threads"));
-    for (const Json& t : body["threads"]) fmt::print("{} {:<4} {}\n", t["id"] == thread_ ? "*" : " ", t["id"].dump(), printable(text_of(t, "name")));
+    for (const Json& t : body["threads"]) fmt::print("{} {:<4} {}\n", t["id"] == thread_ ? "*" : " ", t["id"].dump(), printable(text_in(t, "name")));
     return {};
   }
   if (is("buffers")) {
@@ -302,19 +297,19 @@ Status DebugConsole::info(const std::string& a) {
     for (const Json& b : body) {
       std::string registers;
       for (const Json& r : b["registers"]) registers += (registers.empty() ? "" : ", ") + shown(r);
-      rows.push_back({text_of(b, "address"), b["bytes"].dump(), text_of(b, "owner"), registers, text_of(b, "reused_from")});
+      rows.push_back({text_in(b, "address"), b["bytes"].dump(), text_in(b, "owner"), registers, text_in(b, "reused_from")});
     }
     print_table({"address", "bytes", "owner", "registers", "reused from"}, rows);
     return {};
   }
   if (is("program")) {
     MSVM_ASSIGN_OR_RETURN(const Json body, call("loadedSources"));
-    for (const Json& s : body["sources"]) fmt::print("{}  {}\n", text_of(s, "path"), printable(text_of(s, "name")));
+    for (const Json& s : body["sources"]) fmt::print("{}  {}\n", text_in(s, "path"), printable(text_in(s, "name")));
     return {};
   }
   if (is("status")) {
     MSVM_ASSIGN_OR_RETURN(const Json body, call("msvm/status"));
-    fmt::print("{}{}\n", printable(text_of(body, "text")), body.value("running", false) ? " (running)" : "");
+    fmt::print("{}{}\n", printable(text_in(body, "text")), body.value("running", false) ? " (running)" : "");
     return {};
   }
   return expected("registers, call, symbols, constants, breakpoints, threads, buffers, program or status", what);
@@ -328,7 +323,7 @@ Status DebugConsole::print(const std::string& a) {
     arguments["frameId"] = top["id"];
   }
   MSVM_ASSIGN_OR_RETURN(const Json body, call("evaluate", std::move(arguments)));
-  fmt::print("{}\n", printable(text_of(body, "result")));
+  fmt::print("{}\n", printable(text_in(body, "result")));
   return {};
 }
 
@@ -339,9 +334,9 @@ Status DebugConsole::set(const std::string& a) {
   MSVM_ASSIGN_OR_RETURN(const Json top, frame());
   MSVM_ASSIGN_OR_RETURN(const Json body, call("scopes", {{"frameId", top["id"]}}));
   for (const Json& s : body["scopes"])
-    if (text_of(s, "name") == "Registers") {
+    if (text_in(s, "name") == "Registers") {
       MSVM_ASSIGN_OR_RETURN(const Json now, call("setVariable", {{"variablesReference", s["variablesReference"]}, {"name", name}, {"value", value}}));
-      fmt::print("{} = {}\n", name, printable(text_of(now, "value")));
+      fmt::print("{} = {}\n", name, printable(text_in(now, "value")));
       return {};
     }
   return invalid_argument("this frame has no registers");
@@ -358,7 +353,7 @@ Status DebugConsole::values(const std::string& a) {
   std::string elements;
   for (const Json& v : t["values"]) elements += (elements.empty() ? "" : ", ") + shown(v);
   const Json& s = t["statistics"];
-  fmt::print("{}{}: {}{}\n", text_of(t, "dtype"), t["shape"].dump(), elements, t.value("truncated", false) ? ", ..." : "");
+  fmt::print("{}{}: {}{}\n", text_in(t, "dtype"), t["shape"].dump(), elements, t.value("truncated", false) ? ", ..." : "");
   fmt::print("min {}  max {}  mean {}  NaN {}  Inf {}  zeros {} of {}\n", shown(s["min"]), shown(s["max"]), shown(s["mean"]), shown(s["nan"]), shown(s["inf"]), shown(s["zeros"]), shown(t["total"]));
   return {};
 }
@@ -367,7 +362,7 @@ Status DebugConsole::save(const std::string& a) {
   const size_t space = a.find_last_of(" \t");
   if (space == std::string::npos) return expected("EXPRESSION FILE.npy", a);
   MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/saveTensor", {{"expression", trimmed(std::string_view(a).substr(0, space))}, {"path", a.substr(space + 1)}}));
-  fmt::print("{}: {} bytes\n", printable(text_of(body, "path")), body["bytes"].dump());
+  fmt::print("{}: {} bytes\n", printable(text_in(body, "path")), body["bytes"].dump());
   return {};
 }
 
@@ -388,7 +383,7 @@ Status DebugConsole::disassemble(const std::string& a) {
   std::string here;
   if (stopped_) {
     MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("stackTrace", {{"startFrame", 0}, {"levels", 1}}));
-    if (!body["stackFrames"].empty()) here = text_of(body["stackFrames"][0], "instructionPointerReference");
+    if (!body["stackFrames"].empty()) here = text_in(body["stackFrames"][0], "instructionPointerReference");
   }
   if (from.empty()) {
     from = here;
@@ -397,7 +392,7 @@ Status DebugConsole::disassemble(const std::string& a) {
   if (from.empty()) return expected("an address such as 0x1a", from);
   MSVM_ASSIGN_OR_RETURN(const Json body, call("disassemble", {{"memoryReference", from}, {"instructionOffset", before}, {"instructionCount", *count}}));
   for (const Json& i : body["instructions"])
-    if (text_of(i, "presentationHint") != "invalid") fmt::print("{} {:>8}  {}\n", text_of(i, "address") == here ? "=>" : "  ", text_of(i, "address"), printable(text_of(i, "instruction")));
+    if (text_in(i, "presentationHint") != "invalid") fmt::print("{} {:>8}  {}\n", text_in(i, "address") == here ? "=>" : "  ", text_in(i, "address"), printable(text_in(i, "instruction")));
   return {};
 }
 
@@ -406,8 +401,8 @@ Status DebugConsole::where(const std::string&) {
   int64_t n = 0;
   for (const Json& f : body["stackFrames"]) {
     const Json source = f.value("source", Json::object());
-    const std::string path = text_of(source, "path").empty() ? text_of(source, "name") : text_of(source, "path");
-    fmt::print("{} {:<2} {}{}\n", n == frame_ ? "*" : " ", n, printable(text_of(f, "name")), path.empty() ? "" : fmt::format("  {}:{}", printable(path), f.value("line", 0)));
+    const std::string path = text_in(source, "path").empty() ? text_in(source, "name") : text_in(source, "path");
+    fmt::print("{} {:<2} {}{}\n", n == frame_ ? "*" : " ", n, printable(text_in(f, "name")), path.empty() ? "" : fmt::format("  {}:{}", printable(path), f.value("line", 0)));
     ++n;
   }
   return {};
@@ -421,7 +416,7 @@ Status DebugConsole::up_or_down(int by) {
     frame_ = before;
     return top.status();
   }
-  fmt::print("{}  {}\n", frame_, printable(text_of(*top, "name")));
+  fmt::print("{}  {}\n", frame_, printable(text_in(*top, "name")));
   (void)print_source(*top, 0, 3);  // not every frame has one
   return {};
 }
@@ -441,9 +436,9 @@ Status DebugConsole::kernels(const std::string&) {
   if (body.is_null()) return invalid_argument("the next instruction isn't an OP_CALL");
   std::vector<std::vector<std::string>> rows;
   for (const Json& k : body["candidates"])
-    rows.push_back({k.value("chosen", false) ? "=>" : "", text_of(k, "kernel"), k["cost_ns"].is_number() ? format_ns(k["cost_ns"].get<double>()) : "", text_of(k, "reason")});
+    rows.push_back({k.value("chosen", false) ? "=>" : "", text_in(k, "kernel"), k["cost_ns"].is_number() ? format_ns(k["cost_ns"].get<double>()) : "", text_in(k, "reason")});
   if (!rows.empty()) print_table({"", "kernel", "cost", "why not"}, rows);
-  if (!text_of(body, "note").empty()) fmt::print("{}\n", printable(text_of(body, "note")));
+  if (!text_in(body, "note").empty()) fmt::print("{}\n", printable(text_in(body, "note")));
   return {};
 }
 
@@ -467,7 +462,7 @@ std::vector<std::string> DebugConsole::completions(const std::string& line) {
   const auto found = call("completions", {{"text", line}, {"column", line.size() + 1}});
   if (!found.ok()) return out;
   for (const Json& t : found->value("targets", Json::array()))
-    out.push_back(line.substr(0, static_cast<size_t>(t.value("start", 0))) + text_of(t, "text"));
+    out.push_back(line.substr(0, static_cast<size_t>(t.value("start", 0))) + text_in(t, "text"));
   return out;
 }
 

@@ -13,6 +13,7 @@
 namespace msvm::cli {
 
 using observe::dap::Json;
+using observe::dap::text_in;
 
 /// Commands go in, text comes out; docs/debugging.md lists them.
 class DebugConsole {

@@ -13,11 +13,6 @@ namespace {
 constexpr const char *kBold = "\x1b[1m", *kMark = "\x1b[1;33m", *kOff = "\x1b[0m";
 constexpr int64_t kAround = 3;  // lines before and after the one that is shown
 
-std::string text_of(const Json& j, const char* name) {
-  const auto at = j.find(name);
-  return at != j.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
 }  // namespace
 
 Result<Json> DebugConsole::listing(const std::string& path) {
@@ -25,7 +20,7 @@ Result<Json> DebugConsole::listing(const std::string& path) {
   const size_t slash = path.rfind('/');
   MSVM_ASSIGN_OR_RETURN(Json l, call("msvm/listing", {{"address", path.substr(slash + 1)}}));
   Json lines = Json::array();
-  std::istringstream in(text_of(l, "text"));
+  std::istringstream in(text_in(l, "text"));
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   l["texts"] = std::move(lines);
   return listings_[path] = std::move(l);
@@ -43,7 +38,7 @@ void DebugConsole::print_lines(const Json& texts, int64_t around, int64_t marked
 /// Of a frame: lines of its listing, or of its file. `around` 0: where it stands.
 Status DebugConsole::print_source(const Json& frame, int64_t around, int64_t more) {
   const Json source = frame.value("source", Json::object());
-  const std::string path = text_of(source, "path");
+  const std::string path = text_in(source, "path");
   const int64_t here = frame.value("line", int64_t{0});
   if (around == 0) around = here;
   if (path.starts_with("msvm:")) {
@@ -64,17 +59,17 @@ Status DebugConsole::print_source(const Json& frame, int64_t around, int64_t mor
 
 Status DebugConsole::show_stop() {
   new_stop_ = false;
-  const std::string reason = text_of(stop_, "reason"), text = text_of(stop_, "text");
+  const std::string reason = text_in(stop_, "reason"), text = text_in(stop_, "text");
   fmt::print("{}: {}{}{}\n", colour_ ? fmt::format("{}Stopped{}", kBold, kOff) : "Stopped", reason, text.empty() ? "" : ": ", printable(text));
   if (reason == "exception") {
     const auto info = call_of_thread("exceptionInfo");
-    if (info.ok() && !text_of(*info, "fix").empty()) fmt::print("fix: {}\n", printable(text_of(*info, "fix")));
+    if (info.ok() && !text_in(*info, "fix").empty()) fmt::print("fix: {}\n", printable(text_in(*info, "fix")));
   }
   const auto top = frame();
   if (!top.ok()) return top.status();
-  fmt::print("{}\n", printable(text_of(*top, "name")));
+  fmt::print("{}\n", printable(text_in(*top, "name")));
   if (Status s = print_source(*top, 0, kAround); !s.ok()) return {};
-  if (!text_of(*top, "instructionPointerReference").empty()) {
+  if (!text_in(*top, "instructionPointerReference").empty()) {
     const auto registers = call_of_thread("msvm/registers", {{"first", 0}, {"count", 1 << 20}});
     if (registers.ok()) print_registers((*registers)["registers"], true);
   }
@@ -85,25 +80,25 @@ void DebugConsole::print_registers(const Json& rows, bool only_changed) {
   for (const Json& r : rows) {
     const bool changed = r.value("changed", false);
     if (only_changed && !changed) continue;
-    const bool tensor = text_of(r, "kind") == "TensorMeta";
-    std::string text = tensor ? text_of(r, "dtype") + text_of(r, "text") : text_of(r, "value");
-    if (text.empty()) text = text_of(r, "declared");
-    const std::string state = text_of(r, "state"), name = text_of(r, "name");
+    const bool tensor = text_in(r, "kind") == "TensorMeta";
+    std::string text = tensor ? text_in(r, "dtype") + text_in(r, "text") : text_in(r, "value");
+    if (text.empty()) text = text_in(r, "declared");
+    const std::string state = text_in(r, "state"), name = text_in(r, "name");
     std::string rest;
     if (state != "live") rest += fmt::format(" ({})", state);
     if (tensor && !only_changed && state == "live") {
-      rest += fmt::format("  {} {}", text_of(r, "owner"), text_of(r, "memory_addr"));
-      if (!text_of(r, "reused_from").empty()) rest += " reused from " + text_of(r, "reused_from");
+      rest += fmt::format("  {} {}", text_in(r, "owner"), text_in(r, "memory_addr"));
+      if (!text_in(r, "reused_from").empty()) rest += " reused from " + text_in(r, "reused_from");
     }
     const bool mark = changed && colour_;
-    fmt::print("{}  {:<4} {:<12} {:<11} {}{}{}\n", mark ? kBold : "", text_of(r, "reg"), printable(name), text_of(r, "kind"), printable(text), printable(rest), mark ? kOff : changed && !only_changed ? "  *" : "");
+    fmt::print("{}  {:<4} {:<12} {:<11} {}{}{}\n", mark ? kBold : "", text_in(r, "reg"), printable(name), text_in(r, "kind"), printable(text), printable(rest), mark ? kOff : changed && !only_changed ? "  *" : "");
   }
 }
 
 void DebugConsole::print_breakpoint(const Breakpoint& b) {
   std::string rest;
   for (const auto& [key, name] : {std::pair{"condition", "if"}, {"hitCondition", "hit"}, {"logMessage", "log"}})
-    if (const std::string v = text_of(b.options, key); !v.empty()) rest += fmt::format(" {} {}", name, v);
+    if (const std::string v = text_in(b.options, key); !v.empty()) rest += fmt::format(" {} {}", name, v);
   fmt::print("Breakpoint {}: {}{}{}\n", b.number, printable(b.where), printable(rest), b.verified ? (b.message.empty() ? "" : fmt::format(" ({})", printable(b.message))) : fmt::format(" (not bound{}{})", b.message.empty() ? "" : ": ", printable(b.message)));
 }
 

@@ -15,7 +15,7 @@ if (tests) {
     external: ['vscode', 'mocha'],
   });
 } else {
-  rmSync('dist', { recursive: true, force: true });
+  rmSync('dist/webview', { recursive: true, force: true });
   await build({ ...common, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js', platform: 'node', format: 'cjs', external: ['vscode'] });
   // One script and style a webview: src/webview/NAME.ts → dist/webview/NAME.js.
   const views = readdirSync('src/webview').filter((name) => /\.(ts|tsx|css)$/.test(name));

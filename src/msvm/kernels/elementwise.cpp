@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "msvm/base/trim.h"
 #include "msvm/kernels/copy.h"
 #include "msvm/kernels/families.h"
 #include "msvm/kernels/half.h"
@@ -224,8 +225,7 @@ std::string number_text(double v, bool single) {
 
 /// Decimal or scientific text, "inf" and "nan" in any case, with an optional sign.
 bool parse_number(std::string_view t, double& v) {
-  while (!t.empty() && (t.front() == ' ' || t.front() == '\t' || t.front() == '\n' || t.front() == '\r')) t.remove_prefix(1);
-  while (!t.empty() && (t.back() == ' ' || t.back() == '\t' || t.back() == '\n' || t.back() == '\r')) t.remove_suffix(1);
+  t = trimmed(t, " \t\n\r");
   if (t.starts_with('+')) t.remove_prefix(1);
   auto r = std::from_chars(t.data(), t.data() + t.size(), v);
   if (r.ptr != t.data() + t.size() || t.empty()) return false;

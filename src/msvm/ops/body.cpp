@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "msvm/base/trim.h"
+
 namespace msvm {
 namespace {
 
@@ -17,12 +19,6 @@ constexpr BodyOp kBodyOpIds[] = {
 #include "msvm/ops/body_steps.def"
 #undef MSVM_BODY_STEP
 };
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
-  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
-  return s;
-}
 
 template <class T>
 bool read_number(std::string_view s, T& value) {

@@ -53,7 +53,6 @@ class RunView {
   const TensorMeta& tensor(Reg r) const;
   const std::vector<TensorValue>* list(Reg r) const;  // null: empty
   StorageOwner owner(Reg tensor, int32_t& index) const;  // `index`: of the input or constant
-  uint64_t storage_bytes(Reg tensor) const;
   /// Whose memory this one's is now: the operand that it was written over, or what lay there before. kNoReg: nobody's that is known.
   Reg reused_from(Reg tensor) const;
   /// What the step that ran last gave values to.

@@ -61,11 +61,6 @@ StorageOwner RunView::owner(Reg r, int32_t& index) const {
   return s->pooled ? StorageOwner::kPool : StorageOwner::kForeign;
 }
 
-uint64_t RunView::storage_bytes(Reg r) const {
-  const Storage* s = slot_of(impl_, r).storage;
-  return s ? s->bytes : 0;
-}
-
 Reg RunView::reused_from(Reg r) const { return impl_.track.reused_from(r); }
 
 Result<TensorValue> RunView::copy(const TensorMeta& part) const {

@@ -1,8 +1,6 @@
 // Threads: going on, steps, pauses, and why one waits.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "observe/dap/requests.h"
 
 namespace msvm::observe::dap {
@@ -105,12 +103,6 @@ Result<Json> pause(State& s, const Arguments& a) {
   MSVM_ASSIGN_OR_RETURN(const int64_t thread, a.integer("threadId", 0, std::numeric_limits<int32_t>::max()));  // 0: all
   MSVM_ASSIGN_OR_RETURN(const bool on, a.flag("on", true));  // ours: false takes it back
   MSVM_RETURN_IF_ERROR(s.debugger.pause(static_cast<debug::ThreadId>(thread), on));
-  if (thread == debug::kAnyThread) {  // between two runs, too, where none is under way
-    const auto all = s.debugger.threads();
-    if (std::none_of(all.begin(), all.end(), [](const debug::ThreadInfo& t) { return t.running; }))
-      for (const debug::ThreadInfo& t : all) (void)s.debugger.pause(t.thread, on);
-    if (all.empty() || !on) s.debugger.stop_at_next_run(debug::kAnyThread, on);  // nobody has run anything yet
-  }
   return Json::object();
 }
 

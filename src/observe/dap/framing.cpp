@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "msvm/base/trim.h"
+
 namespace msvm::observe::dap {
 namespace {
 
 bool same_name(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x + 32 : x) == (y >= 'A' && y <= 'Z' ? y + 32 : y); });
-}
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
 }
 
 std::string shown(std::string_view text) {
@@ -32,8 +28,8 @@ Result<size_t> length_of(std::string_view header) {
     at = end + 2;
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return malformed(fmt::format("a header line without a colon: expected Content-Length: N, found \"{}\"", shown(line)));
-    if (!same_name(trimmed(line.substr(0, colon)), "Content-Length")) continue;  // Content-Type, say
-    const std::string_view digits = trimmed(line.substr(colon + 1));
+    if (!same_name(trimmed(line.substr(0, colon), " \t"), "Content-Length")) continue;  // Content-Type, say
+    const std::string_view digits = trimmed(line.substr(colon + 1), " \t");
     size_t n = 0;
     const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
     if (error == std::errc::invalid_argument || stop != digits.data() + digits.size()) return malformed(fmt::format("Content-Length: expected a number of bytes, found \"{}\"", shown(digits)));

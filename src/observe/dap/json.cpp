@@ -180,6 +180,11 @@ Result<Arguments> Arguments::object(const char* name) const {
   return a;
 }
 
+std::string text_in(const Json& object, const char* name) {
+  const auto text = Arguments(object).text(name, "");
+  return text.ok() ? *text : std::string();
+}
+
 std::string hex(uint64_t address) { return fmt::format("0x{:x}", address); }
 
 std::optional<uint64_t> parse_address(std::string_view text) {

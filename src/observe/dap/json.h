@@ -58,6 +58,8 @@ class Arguments {
 };
 
 std::string hex(uint64_t address);
+/// A member that is text; empty where there is none.
+std::string text_in(const Json& object, const char* name);
 /// "0x1a" or "26".
 std::optional<uint64_t> parse_address(std::string_view text);
 

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -90,7 +89,7 @@ struct Server::Impl {
   struct Visit {
     Visit(int fd, Impl& server)
         : connection(fd, fd), session(connection, {.debugger = server.debugger, .source = server.source, .host = server.options.host, .may_attach = true,
-                               .token = server.options.fd < 0 ? server.token : std::string(), .on_configured = [&server] { server.set_configured(); }}) {}
+                               .token = server.options.fd < 0 ? server.token : std::string()}) {}
     Connection connection;
     Session session;
     size_t place = 0;  // in the guard
@@ -98,12 +97,6 @@ struct Server::Impl {
     std::atomic<bool> ended{false};
     std::thread thread;
   };
-
-  void set_configured() {
-    std::lock_guard lock(mutex);
-    configured = true;
-    changed.notify_all();
-  }
 
   void receive_client(int fd) {
     if (visit && !visit->ended) {
@@ -162,8 +155,7 @@ struct Server::Impl {
   std::unique_ptr<Visit> visit;  // of the thread below
   std::thread thread;
   std::mutex mutex;              // of what follows
-  std::condition_variable changed;
-  bool configured = false, stopped = false;
+  bool stopped = false;
 };
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -204,13 +196,6 @@ bool Server::running() const {
   return !impl_->stopped;
 }
 
-bool Server::wait_for_client(std::chrono::milliseconds timeout) {
-  if (!impl_->guard.is_ours()) return false;
-  std::unique_lock lock(impl_->mutex);
-  impl_->changed.wait_for(lock, timeout, [this] { return impl_->configured || impl_->stopped; });
-  return impl_->configured && !impl_->stopped;
-}
-
 void Server::tell(const std::string& event, const Json& body) {
   if (!impl_->guard.is_ours()) return;
   std::lock_guard lock(impl_->visiting);
@@ -223,7 +208,6 @@ void Server::stop() {
     std::lock_guard lock(impl_->mutex);
     if (impl_->stopped) return;
     impl_->stopped = true;
-    impl_->changed.notify_all();
   }
   if (impl_->options.fd < 0) remove_server_file(impl_->listening.port);
   const uint64_t one = 1;

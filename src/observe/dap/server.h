@@ -33,8 +33,6 @@ class Server {
   const std::string& token() const;
   /// Whether it serves: in the process that started it, until stop().
   bool running() const;
-  /// Until a client has set its breakpoints (configurationDone); false: it took too long, or the server was stopped.
-  bool wait_for_client(std::chrono::milliseconds timeout);
   /// An event for the client, if one has attached.
   void tell(const std::string& event, const Json& body);
   /// The client is let go. Again: nothing.

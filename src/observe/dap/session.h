@@ -20,7 +20,6 @@ struct SessionOptions {
   Launcher* launcher = nullptr;            // null: there is no `launch`
   bool may_attach = false;                 // `attach` to this process
   std::string token;                       // what that needs; empty: nothing
-  std::function<void()> on_configured;     // the client has set its breakpoints
   std::function<void()> on_over;           // the session has ended: the last answer is out
 };
 

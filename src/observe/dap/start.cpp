@@ -103,7 +103,6 @@ Result<Json> configuration_done(State& s, const Arguments&) {
   s.configured = true;
   s.after.emplace_back([&s] {
     s.debugger.release_runs();
-    if (s.options.on_configured) s.options.on_configured();
     if (s.options.launcher) s.options.launcher->start([&s](const Status& result) { ended(s, result); });
   });
   return Json::object();

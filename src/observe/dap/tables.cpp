@@ -4,14 +4,10 @@
 
 #include <algorithm>
 
+#include "msvm/base/trim.h"
+
 namespace msvm::observe::dap {
 namespace {
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
-  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
-  return s;
-}
 
 /// A cell of the process's state, which this process made: what isn't there is empty.
 std::string cell(const Json& row, const char* name) {

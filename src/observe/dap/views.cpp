@@ -33,6 +33,7 @@ Json file_source(const std::string& file) {
 Json breakpoint_json(const State& state, const debug::Breakpoint& b) {
   Json j{{"id", b.id}, {"verified", b.verified}};
   if (!b.message.empty()) j["message"] = b.message;
+  if (!b.verified) j["reason"] = b.failed ? "failed" : "pending";
   if (b.line > 0) j["line"] = state.line_out(b.line);
   if (!b.file.empty()) j["source"] = file_source(b.file);
   if (!b.places.empty()) j["instructionReference"] = hex(debug::address_of(b.places[0]));

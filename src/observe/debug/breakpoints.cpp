@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "msvm/base/trim.h"
+
 namespace msvm::observe::debug {
 
 // --- what is asked for -------------------------------------------------------------------------------------------------
@@ -23,12 +25,8 @@ bool HitCondition::holds(uint64_t hits) const {
 }
 
 Result<HitCondition> parse_hit_condition(std::string_view text) {
-  auto trim = [&] {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  };
   const std::string given(text);
-  trim();
+  text = trimmed(text);
   HitCondition c;
   if (text.empty()) return c;
   c.op = HitCondition::kEqual;
@@ -41,7 +39,7 @@ Result<HitCondition> parse_hit_condition(std::string_view text) {
       text.remove_prefix(sign.size());
       break;
     }
-  trim();
+  text = trimmed(text);
   const auto read = std::from_chars(text.data(), text.data() + text.size(), c.count);
   if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size() || (c.op == HitCondition::kEvery && c.count == 0))
     return invalid_argument(fmt::format("hit condition '{}': expected a count, as 5, >= 5 or % 3", given));
@@ -150,11 +148,12 @@ Breakpoint BreakpointTable::view(const Entry& e) {
   Breakpoint b;
   b.id = e.rule->id;
   b.places = e.places;
-  b.verified = e.error.empty() && !e.places.empty();
+  b.failed = !e.error.empty();
+  b.verified = !b.failed && !e.places.empty();
   b.hits = e.rule->hits.load(std::memory_order_relaxed);
   b.line = e.bound_line;
   if (e.wanted.kind == BreakKind::kSource) b.file = e.wanted.name;
-  if (!e.error.empty()) b.message = e.error;
+  if (b.failed) b.message = e.error;
   else if (e.places.empty())
     switch (e.wanted.kind) {
       case BreakKind::kSource: b.message = fmt::format("no instruction of a loaded program comes from line {} of {}", e.wanted.line, e.wanted.name); break;

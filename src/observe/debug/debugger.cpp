@@ -340,10 +340,16 @@ Status Debugger::pause(ThreadId id, bool on) {
     t->pause = on;
     return {};
   }
-  for (const auto& t : impl_->all_threads()) {
+  const auto all = impl_->all_threads();
+  bool any_runs = false;
+  for (const auto& t : all) {
     std::lock_guard lock(t->mutex);
+    any_runs |= !t->runs.empty();
     if (!on || (!t->runs.empty() && !t->stop)) t->pause = on;
   }
+  if (on && !any_runs)  // between two runs
+    for (const auto& t : all) t->pause = true;
+  if (all.empty() || !on) stop_at_next_run(kAnyThread, on);  // nobody has run anything yet
   return {};
 }
 

@@ -75,7 +75,8 @@ class Debugger {
   // --- control. kNotFound: no such thread; kInvalidArgument: it doesn't wait.
   Status resume(ThreadId thread);                          // kAnyThread: all
   Status step(ThreadId thread, Step step);
-  /// At its next instruction, of this run or the next; kAnyThread: all that run. Off: takes back what hasn't stopped anything yet.
+  /// At its next instruction, of this run or the next; kAnyThread: all that run; if none does, all that have run, or
+  /// whichever runs first (kEntry). Off: takes back what hasn't stopped anything yet.
   Status pause(ThreadId thread, bool on = true);
   /// The next run that begins in the thread, or in any, stops at its first instruction (kEntry), once. Off: takes it back.
   void stop_at_next_run(ThreadId thread = kAnyThread, bool on = true);

@@ -100,6 +100,7 @@ struct BreakpointOptions {
 struct Breakpoint {
   int id = 0;
   bool verified = false;    // it is bound to an instruction, and its expressions can be read
+  bool failed = false;      // its expressions can't be read: no program that is loaded later changes that
   std::string message;      // why not, or what to know
   std::vector<Place> places;
   std::string file;         // of a source breakpoint

@@ -6,8 +6,6 @@ import { readListing, type Listing } from './model/listing.ts';
 export const LANGUAGES = ['msasm', 'msbc'] as const;
 export const SELECTOR: vscode.DocumentSelector = LANGUAGES.map((language) => ({ language }));
 
-export const isProgramText = (document: vscode.TextDocument): boolean => (LANGUAGES as readonly string[]).includes(document.languageId);
-
 const read = new WeakMap<vscode.TextDocument, { readonly version: number; readonly listing: Listing; readonly lines: readonly string[] }>();
 
 export function listingOf(document: vscode.TextDocument): { readonly listing: Listing; readonly lines: readonly string[] } {

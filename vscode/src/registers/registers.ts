@@ -35,7 +35,11 @@ export const registers: Feature = ({ context, sessions, shown }) => {
     vscode.debug.onDidChangeActiveStackItem(() => {
       if (sessions.waiting !== undefined) refresh(0);
     }),
-    sessions.onDidEnd(() => refresh(0)),
+    sessions.onDidEnd(() => {
+      clearTimeout(timer);
+      if (sessions.live.length > 0) refresh(0);
+      else tree.clear();
+    }),
     vscode.commands.registerCommand('msvm.copyValue', async (node: Node) => {
       if (node.type === 'register') await vscode.env.clipboard.writeText(`${node.row.label} ${node.row.value}`);
       if (node.type === 'field') await vscode.env.clipboard.writeText(node.field.value);

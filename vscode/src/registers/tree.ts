@@ -18,12 +18,20 @@ export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   readonly #changed = new vscode.EventEmitter<undefined>();
   readonly #sessions: Sessions;
   readonly #drawn: (rows: readonly RegisterRow[], message: string | undefined) => void;
+  #draws = 0;
 
   readonly onDidChangeTreeData = this.#changed.event;
 
   constructor(sessions: Sessions, drawn: (rows: readonly RegisterRow[], message: string | undefined) => void) {
     this.#sessions = sessions;
     this.#drawn = drawn;
+  }
+
+  /** Nothing is debugged any more: what is shown goes at once, also while the view is hidden and isn't asked for rows. */
+  clear(): void {
+    this.#draws++;
+    this.#drawn([], undefined);
+    this.refresh();
   }
 
   refresh(): void {
@@ -58,6 +66,7 @@ export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   async #top(): Promise<Node[]> {
+    const draw = ++this.#draws;
     const at = this.#sessions.waiting;
     if (at === undefined) {
       this.#drawn([], this.#sessions.current === undefined ? undefined : 'The program runs.');
@@ -65,7 +74,8 @@ export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     }
     const [registers, call, buffers] = await Promise.all([this.#registers(at, 0, PAGE), this.#ask('msvm/call', at), this.#ask('msvm/buffers', at)]);
     const rows = registers.nodes.flatMap((each) => (each.type === 'register' ? [each.row] : []));
-    this.#drawn(rows, registers.total === 0 ? 'No bytecode runs in this thread. Step into a jitted function to see its registers.' : undefined);
+    // The answers of a later stop, or its end, may have come before these.
+    if (draw === this.#draws) this.#drawn(rows, registers.total === 0 ? 'No bytecode runs in this thread. Step into a jitted function to see its registers.' : undefined);
     const next = readCall(call);
     const live = readBuffers(buffers).map(bufferField);
     return [

@@ -10,7 +10,7 @@ export const status: Feature = ({ context, sessions, shown }) => {
 
   const show = (body: unknown) => {
     const { text, mode, signature, address } = readStatus(body);
-    if (text === '') return;
+    if (text === '' || sessions.live.length === 0) return; // an answer that came after the end
     item.text = shown.mode = text;
     item.tooltip = mode === 'jit' ? `Native code ${signature} runs${address === '' ? '' : ` at ${address}`}` : 'Instructions are interpreted one by one';
     item.backgroundColor = mode === 'jit' ? new vscode.ThemeColor('statusBarItem.prominentBackground') : undefined;

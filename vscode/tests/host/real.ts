@@ -17,7 +17,7 @@ export const moduleSuite = () =>
       const { editor, frame } = await untilAt(/TENSOR_CREATE input 0/);
       assert.equal(editor.document.uri.toString(), 'msvm://bc/0x0');
       assert.equal(frame.session.type, 'msvm');
-      assert.equal(shown.mode, 'MS-VM: BC-Interpreter Mode');
+      await until('the mode', () => shown.mode === 'MS-VM: BC-Interpreter Mode');
       await vscode.commands.executeCommand('msvm.registers.focus');
       await step('stepOver');
       await untilAt(/TENSOR_CREATE input 1/);

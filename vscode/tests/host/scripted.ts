@@ -16,13 +16,13 @@ export const scriptedSuite = () =>
 
     test('stops in a listing that has our language, with the mode in the status bar', async () => {
       const { shown } = await services();
-      assert.equal(shown.mode, undefined);
+      await until('nothing is shown of the session before', () => shown.mode === undefined);
       await launch();
       const { editor, frame } = await untilAt(/TENSOR_CREATE/);
       assert.equal(editor.document.uri.toString(), LISTING.toString());
       await until('the language', () => editor.document.languageId === 'msbc');
       assert.equal(frame.session.type, 'msvm');
-      assert.equal(shown.mode, 'MS-VM: BC-Interpreter Mode');
+      await until('the mode', () => shown.mode === 'MS-VM: BC-Interpreter Mode');
     });
 
     test('registers follow each step, and what changed is marked', async () => {
@@ -65,8 +65,7 @@ export const scriptedSuite = () =>
       assert.match(hover, /native code made for these sizes.*`jit_64x64`/);
       assert.match(hover, /region 0/);
       await stop();
-      assert.equal(shown.mode, undefined);
-      assert.equal(shown.registers.length, 0);
+      await until('nothing is shown any more', () => shown.mode === undefined && shown.registers.length === 0);
       const again = await vscode.workspace.openTextDocument(LISTING);
       assert.equal(again.getText(), editor.document.getText(), 'it can be read when the session is over');
     });
@@ -119,7 +118,7 @@ export const scriptedSuite = () =>
       const target = file('R0.npy');
       await vscode.commands.executeCommand('msvm.saveTensor', 'R0', target);
       await stop();
-      assert.equal(panel.shown?.type, 'stale');
+      await until('the values are marked as of before', () => panel.shown?.type === 'stale');
     });
 
     test('a module that does not verify is refused with its findings where they belong', async () => {

@@ -1,6 +1,6 @@
 #include "observe/dap/merge/breakpoints.h"
 
-#include "observe/dap/merge/state.h"
+#include "observe/dap/json.h"
 
 namespace msvm::observe::dap::merge {
 namespace {
@@ -57,8 +57,7 @@ Json Breakpoints::row(const BreakpointGroup& group, size_t k) const {
   out["verified"] = best && verified(*best);
   // Verified by the other side, and yet of no use in bytecode: a condition that only Python can read.
   const auto& bytecode = group.found[static_cast<int>(Side::kBytecode)];
-  if (best && k < bytecode.size() && best != &bytecode[k])
-    if (const std::string why = text_in(bytecode[k], "message"); why.starts_with("condition")) out["message"] = "in bytecode: " + why;
+  if (best && k < bytecode.size() && best != &bytecode[k] && text_in(bytecode[k], "reason") == "failed") out["message"] = "in bytecode: " + text_in(bytecode[k], "message");
   if (!best && group.asked[static_cast<int>(Side::kBytecode)]) out["message"] = "waits for the program to import msvm";
   return out;
 }

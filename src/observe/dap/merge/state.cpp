@@ -20,11 +20,6 @@ Json body_of(const Json& answer) {
   return body != answer.end() && body->is_object() ? *body : Json::object();
 }
 
-std::string text_in(const Json& object, const char* name) {
-  const auto text = Arguments(object).text(name, "");
-  return text.ok() ? *text : std::string();
-}
-
 State::~State() {
   loop.stop();
   process.reset();

@@ -78,8 +78,6 @@ bool succeeded(const Json& answer);
 std::string message_of(const Json& answer);
 /// Its body; an empty object if it has none.
 Json body_of(const Json& answer);
-/// A member that is text; empty if it isn't there.
-std::string text_in(const Json& object, const char* name);
 
 // lifecycle.cpp
 void begin_launch(State& s, const Request& r);
