@@ -13,6 +13,16 @@ namespace {
 
 constexpr double kNsPerVectorTap = 0.32;
 
+// Where pixels lie: at(d, h, w) of one image's.
+struct Pixels {
+  const float* data = nullptr;
+  int64_t stride[3] = {};
+  int64_t origin = 0;  // floats from (0, 0, 0), which needn't be there, to data
+  const float* at(int64_t d, int64_t h, int64_t w) const { return data + (d * stride[0] + h * stride[1] + w * stride[2] - origin); }
+};
+
+constexpr int64_t kLine = 16;  // floats of a cache line
+
 struct Depthwise {
   Window w;
   ChannelsLast x, y;
@@ -21,55 +31,132 @@ struct Depthwise {
   int64_t inside_first, inside_last;  // columns whose taps all lie in the image
   const ConvKernels* tiles;
   bool joined;  // rows of taps side by side, of a width that tiles know
+  bool packed;  // joined, from a copy of what a group of rows reads
+
+  // Rows of a group read rows of the image in common, from L1.
+  static constexpr int64_t kMostRows = 4;
 
   // Taps of the row (od, oh), columns of the window [kw0, kw1).
-  int64_t list_taps(int64_t od, int64_t oh, int64_t kw0, int64_t kw1, DepthwiseTap* to) const {
+  int64_t list_taps(const Pixels& from, int64_t row, int64_t kw0, int64_t kw1, DepthwiseTap* to) const {
     int64_t d0, d1, h0, h1, count = 0;
-    w.inside(0, od, d0, d1);
-    w.inside(1, oh, h0, h1);
+    w.inside(0, row / w.out[1], d0, d1);
+    w.inside(1, row % w.out[1], h0, h1);
     for (int64_t kd = d0; kd < d1; ++kd)
       for (int64_t kh = h0; kh < h1; ++kh)
         for (int64_t kw = kw0; kw < kw1; ++kw)
-          to[count++] = {kd * w.dilation[0] * x.stride[0] + kh * w.dilation[1] * x.stride[1] + kw * w.dilation[2] * x.stride[2], ((kd * w.kernel[1] + kh) * w.kernel[2] + kw) * padded};
+          to[count++] = {kd * w.dilation[0] * from.stride[0] + kh * w.dilation[1] * from.stride[1] + kw * w.dilation[2] * from.stride[2], ((kd * w.kernel[1] + kh) * w.kernel[2] + kw) * padded};
     return count;
   }
-  // Columns [begin, end) of the rows [first, last); `tile` has what is the same for all.
-  void run(DepthwiseTile& tile, const ConvEnd& conv_end, int64_t n, int64_t first, int64_t last, int64_t begin, int64_t end, int64_t c, DepthwiseTap* taps) const {
-    // Row by row would read the rows of the window again from L2 for each of them.
-    const int64_t group = last - first;
-    const int64_t whole = w.taps();
+  // The first tap of (row, ow), also where the image ends before it.
+  const float* x_at(const Pixels& from, int64_t row, int64_t ow) const {
+    return from.at(row / w.out[1] * w.stride[0] - w.begin[0], row % w.out[1] * w.stride[1] - w.begin[1], ow * w.stride[2] - w.begin[2]);
+  }
+  float* y_at(int64_t n, int64_t row, int64_t ow) const {
+    return reinterpret_cast<float*>(y.data) + n * y.image_stride + row / w.out[1] * y.stride[0] + row % w.out[1] * y.stride[1] + ow * y.stride[2];
+  }
+
+  // Outputs of image n: columns [begin, end) of the rows [first, last), channels from c on.
+  struct Part {
+    int64_t n, first, last, begin, end, c;
+  };
+  // `sums` has what is the same for all; scratch: taps, and a copy where there is one.
+  void run(const DepthwiseSums& sums, const ConvEnd& conv_end, const Part& part, std::byte* scratch) const {
+    const Pixels image{reinterpret_cast<const float*>(x.data) + part.n * x.image_stride + part.c, {x.stride[0], x.stride[1], x.stride[2]}};
+    DepthwiseTap* taps = reinterpret_cast<DepthwiseTap*>(scratch);
+    if (packed) run_packed(sums, conv_end, part, image, taps, reinterpret_cast<float*>(scratch + tap_bytes()));
+    else if (joined) run_rows(sums, conv_end, part, image, taps);
+    else run_tiles(sums, conv_end, part, image, taps);
+  }
+
+  void run_rows(const DepthwiseSums& sums, const ConvEnd& conv_end, const Part& part, const Pixels& from, DepthwiseTap* taps) const {
+    DepthwiseRow rows[kMostRows];
+    DepthwiseRows block{sums};
+    block.rows = rows, block.count = part.last - part.first;
+    block.taps_wide = w.kernel[2], block.stride = w.stride[2];
+    block.x_column = from.stride[2], block.w_column = padded;
+    for (int64_t r = 0; r < block.count; ++r) {
+      rows[r].taps = taps;
+      rows[r].count = list_taps(from, part.first + r, 0, 1, taps);
+      taps += rows[r].count;
+    }
+    for (int64_t ow = part.begin; ow < part.end; ow += kDepthwisePixels) {
+      const int64_t column = ow * w.stride[2] - w.begin[2];
+      block.pixels = std::min<int64_t>(kDepthwisePixels, part.end - ow);
+      block.first = std::max<int64_t>(0, -column), block.last = w.in[2] - column;
+      for (int64_t r = 0; r < block.count; ++r) {
+        rows[r].x = x_at(from, part.first + r, ow);
+        rows[r].y = y_at(part.n, part.first + r, ow) + part.c;
+        rows[r].residual = conv_end.residual(rows[r].y);
+      }
+      tiles->depthwise_rows(block);
+    }
+  }
+
+  // Where the pixels of a window fall into few sets of L1, they drive each other out before the next row reads them: what a group of
+  // rows reads is copied to lines side by side.
+  void run_packed(const DepthwiseSums& sums, const ConvEnd& conv_end, const Part& part, const Pixels& image, DepthwiseTap* taps, float* copy) const {
+    int64_t top, bottom, left, right;
+    range(1, part.first, part.last, top, bottom);
+    for (int64_t c = 0; c < sums.channels; c += kLine) {
+      DepthwiseSums some = sums;
+      some.w += c, some.channels = std::min(kLine, sums.channels - c);
+      if (some.bias) some.bias += c;
+      for (int64_t ow = part.begin; ow < part.end; ow += packed_columns()) {
+        Part piece = part;
+        piece.c += c, piece.begin = ow, piece.end = std::min(part.end, ow + packed_columns());
+        range(2, piece.begin, piece.end, left, right);
+        const int64_t wide = right - left;
+        for (int64_t h = top; h < bottom; ++h) tiles->gather_lines(image.at(0, h, left) + c, image.stride[2], wide, some.channels, copy + (h - top) * wide * kLine);
+        run_rows(some, conv_end, piece, Pixels{copy, {0, wide * kLine, kLine}, (top * wide + left) * kLine}, taps);
+      }
+    }
+  }
+  // What the outputs [first, last) of an axis read.
+  void range(int axis, int64_t first, int64_t last, int64_t& begin, int64_t& end) const {
+    end = std::clamp<int64_t>((last - 1) * w.stride[axis] - w.begin[axis] + w.kernel[axis], 0, w.in[axis]);
+    begin = std::clamp<int64_t>(first * w.stride[axis] - w.begin[axis], 0, end);
+  }
+  int64_t packed_columns() const { return 4 * kDepthwisePixels / w.stride[2]; }
+  int64_t tap_bytes() const { return round_up((kMostRows + 1) * w.taps() * static_cast<int64_t>(sizeof(DepthwiseTap)), 64); }
+  int64_t copy_bytes() const {
+    return packed ? ((kMostRows - 1) * w.stride[1] + w.kernel[1]) * ((packed_columns() - 1) * w.stride[2] + w.kernel[2]) * kLine * static_cast<int64_t>(sizeof(float)) : 0;
+  }
+  // Whether what a row of outputs reads, and the row itself, has more lines in a set than L1 has ways (8 in all these processors' 64 sets).
+  bool crowded() const {
+    constexpr int64_t kSets = 64, kWays = 8;
+    if (!joined || w.kernel[0] != 1 || w.out[0] != 1 || w.dilation[1] != 1 || x.stride[2] < 8 * kLine) return false;
+    int lines[kSets] = {}, most = 0;
+    for (int64_t kh = 0; kh < w.kernel[1]; ++kh)
+      for (int64_t i = 0; i < (kDepthwisePixels - 1) * w.stride[2] + w.kernel[2]; ++i) most = std::max(most, ++lines[(kh * x.stride[1] + i * x.stride[2]) / kLine % kSets]);
+    return most >= (w.kernel[2] > 3 ? kWays : 3 * kWays / 2);
+  }
+
+  void run_tiles(const DepthwiseSums& sums, const ConvEnd& conv_end, const Part& part, const Pixels& image, DepthwiseTap* taps) const {
+    DepthwiseTile tile{sums};
+    tile.x_row = w.stride[2] * x.stride[2];
+    const int64_t group = part.last - part.first, whole = w.taps();
     DepthwiseTap* edge = taps + group * whole;
-    DepthwiseTap* row_taps = edge + whole;
-    const int64_t lines = w.kernel[0] * w.kernel[1];
-    int64_t counts[kMostRows], row_counts[kMostRows];
-    for (int64_t r = 0; r < group; ++r) row_counts[r] = list_taps((first + r) / w.out[1], (first + r) % w.out[1], 0, 1, row_taps + r * lines);
-    for (int64_t r = 0; r < group; ++r) counts[r] = list_taps((first + r) / w.out[1], (first + r) % w.out[1], 0, w.kernel[2], taps + r * whole);
-    for (int64_t ow = begin; ow < end;) {
+    int64_t counts[kMostRows];
+    for (int64_t r = 0; r < group; ++r) counts[r] = list_taps(image, part.first + r, 0, w.kernel[2], taps + r * whole);
+    for (int64_t ow = part.begin; ow < part.end;) {
       const bool inside = ow >= inside_first && ow < inside_last;
-      const int64_t pixels = inside ? std::min<int64_t>({kDepthwisePixels, end - ow, inside_last - ow}) : 1;
+      const int64_t pixels = inside ? std::min<int64_t>({kDepthwisePixels, part.end - ow, inside_last - ow}) : 1;
       for (int64_t r = 0; r < group; ++r) {
-        const int64_t od = (first + r) / w.out[1], oh = (first + r) % w.out[1];
         tile.taps = taps + r * whole, tile.count = counts[r];
         if (!inside) {
           int64_t kw0, kw1;
           w.inside(2, ow, kw0, kw1);
-          tile.count = list_taps(od, oh, kw0, kw1, edge);
+          tile.count = list_taps(image, part.first + r, kw0, kw1, edge);
           tile.taps = edge;
         }
-        tile.x = reinterpret_cast<const float*>(x.data) + n * x.image_stride + (od * w.stride[0] - w.begin[0]) * x.stride[0] + (oh * w.stride[1] - w.begin[1]) * x.stride[1] + (ow * w.stride[2] - w.begin[2]) * x.stride[2] + c;
-        tile.y = reinterpret_cast<float*>(y.data) + n * y.image_stride + od * y.stride[0] + oh * y.stride[1] + ow * y.stride[2] + c;
+        tile.x = x_at(image, part.first + r, ow);
+        tile.y = y_at(part.n, part.first + r, ow) + part.c;
         tile.residual = conv_end.residual(tile.y);
-        if (pixels == kDepthwisePixels && joined) {
-          tile.taps = row_taps + r * lines, tile.count = row_counts[r];
-          tiles->depthwise_rows(tile, w.kernel[2], w.stride[2]);
-        } else {
-          tiles->depthwise(tile, static_cast<int>(pixels));
-        }
+        tiles->depthwise(tile, static_cast<int>(pixels));
       }
       ow += pixels;
     }
   }
-  static constexpr int64_t kMostRows = 4;
 };
 
 // The same image in dense pixels of its channels.
@@ -137,6 +224,7 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
   job.inside_last = std::min(w.out[2], until < 0 ? 0 : until / w.stride[2] + 1);
 
   job.joined = w.dilation[2] == 1 && w.stride[2] <= 2 && (w.kernel[2] == 3 || w.kernel[2] == 5 || w.kernel[2] == 7);
+  job.packed = job.crowded();
 
   // Chunks: groups of rows, then columns, then channels.
   const int64_t rows = w.out[0] * w.out[1], vectors = ceil_div(channels, isa.tiles->width);
@@ -150,8 +238,8 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
   const int64_t channel_parts = std::clamp<int64_t>(wanted / (groups * s.batch * parts), 1, ceil_div(channels, 64));
   const int64_t channel_part = round_up(ceil_div(channels, channel_parts), kConvPanel), blocks = ceil_div(channels, channel_part);
   const int64_t chunks = s.batch * groups * parts * blocks;
-  const int64_t tap_bytes = round_up((2 * Depthwise::kMostRows + 1) * taps * static_cast<int64_t>(sizeof(DepthwiseTap)), 64);
-  MSVM_RETURN_IF_ERROR(parallel_with_scratch(call, chunks, grain_for(chunks, total_ns / static_cast<double>(chunks)), tap_bytes + conv_end.scratch_bytes(), [&](int64_t begin, int64_t end, std::byte* scratch) {
+  const int64_t scratch_bytes = job.tap_bytes() + round_up(job.copy_bytes(), 64);
+  MSVM_RETURN_IF_ERROR(parallel_with_scratch(call, chunks, grain_for(chunks, total_ns / static_cast<double>(chunks)), scratch_bytes + conv_end.scratch_bytes(), [&](int64_t begin, int64_t end, std::byte* scratch) {
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       int64_t rest = chunk;
       const int64_t c = rest % blocks * channel_part;
@@ -159,22 +247,20 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
       const int64_t column = rest % parts * columns;
       rest /= parts;
       const int64_t row = rest % groups * group, n = rest / groups;
-      DepthwiseTile tile;
-      tile.x_row = w.stride[2] * job.x.stride[2], tile.y_row = job.y.stride[2];
-      tile.x_column = job.x.stride[2], tile.w_column = job.padded;
-      tile.w = job.weights + c;
-      tile.channels = std::min(channel_part, channels - c);
-      tile.bias = b ? b + c : nullptr;
-      tile.clamp = conv_end.clamp(), tile.low = conv_end.low(), tile.high = conv_end.high();
-      tile.residual_row = tile.y_row;
+      DepthwiseSums sums;
+      sums.y_row = sums.residual_row = job.y.stride[2];
+      sums.w = job.weights + c;
+      sums.channels = std::min(channel_part, channels - c);
+      sums.bias = b ? b + c : nullptr;
+      sums.clamp = conv_end.clamp(), sums.low = conv_end.low(), sums.high = conv_end.high();
       const int64_t row_end = std::min(row + group, rows), column_end = std::min(column + columns, w.out[2]);
       for (int64_t r = row; r < row_end; r += Depthwise::kMostRows) {
         const int64_t end_row = std::min(r + Depthwise::kMostRows, row_end);
-        job.run(tile, conv_end, n, r, end_row, column, column_end, c, reinterpret_cast<DepthwiseTap*>(scratch));
+        job.run(sums, conv_end, {n, r, end_row, column, column_end, c}, scratch);
         if (column == 0 && column_end == w.out[2]) {
-          conv_end.finish(job.y, w, n, r * w.out[2], end_row * w.out[2], c, c + tile.channels, scratch + tap_bytes);
+          conv_end.finish(job.y, w, n, r * w.out[2], end_row * w.out[2], c, c + sums.channels, scratch + scratch_bytes);
         } else {
-          for (int64_t q = r; q < end_row; ++q) conv_end.finish(job.y, w, n, q * w.out[2] + column, q * w.out[2] + column_end, c, c + tile.channels, scratch + tap_bytes);
+          for (int64_t q = r; q < end_row; ++q) conv_end.finish(job.y, w, n, q * w.out[2] + column, q * w.out[2] + column_end, c, c + sums.channels, scratch + scratch_bytes);
         }
       }
     }

@@ -108,6 +108,18 @@ std::vector<ConvCase> cases() {
     for (int64_t filters : {1, 7, 8, 9, 16, 17, 24, 33, 48, 56, 65, 88}) add({{1, 3, 2, width}, {filters, 3, 3, 3}, 1, {}, {}, {1, 1, 1, 1}});
   for (int64_t width : {1, 7, 8, 31})
     for (int64_t channels : {1, 3, 8, 15, 16, 17, 31, 48, 65, 130}) add({{1, channels, 4, width}, {channels, 1, 3, 3}, channels, {}, {}, {1, 1, 1, 1}});
+  for (int64_t kernel : {3, 5, 7})  // depthwise rows: every number of pixels, borders on each side, groups of rows
+    for (int64_t stride : {1, 2})
+      for (int64_t width : {1, 2, 4, 5, 11, 12, 20}) {
+        const int64_t pad = kernel / 2;
+        add({{1, 24, 6, width}, {24, 1, kernel, kernel}, 24, {stride, stride}, {}, {pad, pad, pad, pad}});
+        add({{1, 17, kernel, width + kernel}, {17, 1, kernel, kernel}, 17, {1, stride}, {}, {pad, 0, 0, kernel - 1}, false});
+      }
+  for (int64_t kernel : {3, 5, 7})  // pixels that fall into few sets of a cache
+    for (int64_t stride : {1, 2})
+      for (int64_t channels : {256, 520, 1024}) add({{1, channels, 9, 37}, {channels, 1, kernel, kernel}, channels, {stride, stride}, {}, {1, 2, 2, 1}});
+  add({{1, 512, 8, 12}, {512, 1, 5, 5}, 512, {}, {2, 1}, {4, 2, 4, 2}});
+  add({{1, 512, 3, 4, 11}, {512, 1, 2, 5, 5}, 512, {}, {}, {1, 2, 2, 0, 2, 2}});
   return list;
 }
 
@@ -164,7 +176,7 @@ TEST(ConvNhwc, BodiesRunOnTheResult) {
   const std::vector<ConvCase> shapes = {
       {{1, 3, 17, 23}, {16, 3, 3, 3}, 1, {2, 2}, {}, {1, 1, 1, 1}}, {{2, 20, 9, 11}, {70, 20, 1, 1}},          {{1, 40, 7, 7}, {24, 40, 3, 3}, 1, {}, {}, {1, 1, 1, 1}},
       {{2, 37, 12, 21}, {37, 1, 5, 5}, 37, {}, {}, {2, 2, 2, 2}},    {{1, 64, 11, 12}, {64, 16, 3, 3}, 4},      {{1, 129, 50}, {128, 129, 3}, 1, {}, {}, {1, 1}},
-      {{1, 16, 70}, {16, 1, 3}, 16, {}, {}, {2, 0}, false},          {{2, 4, 5, 6, 9}, {20, 4, 3, 3, 3}, 1, {}, {}, {1, 1, 1, 1, 1, 1}}, {{1, 600, 5, 8}, {1, 600, 1, 1}},
+      {{1, 16, 70}, {16, 1, 3}, 16, {}, {}, {2, 0}, false},          {{1, 512, 5, 9}, {512, 1, 5, 5}, 512, {}, {}, {2, 2, 2, 2}},          {{2, 4, 5, 6, 9}, {20, 4, 3, 3, 3}, 1, {}, {}, {1, 1, 1, 1, 1, 1}}, {{1, 600, 5, 8}, {1, 600, 1, 1}},
       {{1, 2100, 4, 5}, {50, 2100, 1, 1}, 1, {}, {}, {}, false},     {{0, 3, 8, 8}, {4, 3, 3, 3}}};
   const std::vector<Strings> bodies = {{},
                                        {"Relu(y)"},

@@ -50,23 +50,45 @@ struct DepthwiseTap {
   int64_t x = 0, w = 0;
 };
 
+/// What depthwise sums of any number of pixels share.
+struct DepthwiseSums {
+  const float* w = nullptr;  // rows of channels, padded to full vectors
+  int64_t channels = 0;
+  int64_t y_row = 0;         // floats from pixel to pixel
+  const float* bias = nullptr;
+  int64_t residual_row = 0;
+  ConvClamp clamp = ConvClamp::kNone;
+  float low = 0, high = 0;
+};
+
 /// For pixels i < `pixels`, channels j: y[i][j] = sum over taps, a chain from 0, of w[tap][j] * x[i][tap][j]; then as in ConvTile.
-struct DepthwiseTile {
+struct DepthwiseTile : DepthwiseSums {
   const float* x = nullptr;
   int64_t x_row = 0;         // floats from pixel to pixel
   const DepthwiseTap* taps = nullptr;
   int64_t count = 0;
-  const float* w = nullptr;  // rows of channels, padded to full vectors
   float* y = nullptr;
-  int64_t y_row = 0;
-  int64_t channels = 0;
-  const float* bias = nullptr;
   const float* residual = nullptr;
-  int64_t residual_row = 0;
-  ConvClamp clamp = ConvClamp::kNone;
-  float low = 0, high = 0;
-  // Windows whose columns lie side by side: `taps` are the first ones of each row; the others follow at these distances.
-  int64_t x_column = 0, w_column = 0;
+};
+
+/// A row of pixels of DepthwiseRows.
+struct DepthwiseRow {
+  const float* x = nullptr;  // of the first column of the first pixel's window, also where the image has none there
+  float* y = nullptr;
+  const float* residual = nullptr;
+  const DepthwiseTap* taps = nullptr;  // the first ones of each row of taps; the others follow side by side
+  int64_t count = 0;
+};
+
+/// The same sums for pixels of several rows of the image that read some of its rows in common.
+struct DepthwiseRows : DepthwiseSums {
+  const DepthwiseRow* rows = nullptr;
+  int64_t count = 0;
+  int64_t taps_wide = 0;  // 3, 5 or 7
+  int64_t stride = 0;     // 1 or 2
+  int64_t x_column = 0, w_column = 0;  // floats from tap to tap
+  int64_t pixels = 0;     // of each row, at most kDepthwisePixels
+  int64_t first = 0, last = 0;  // columns of the image that there are, counted from the first pixel's window; the others add nothing
 };
 
 constexpr int kDepthwisePixels = 8;
@@ -82,8 +104,9 @@ struct ConvKernels {
   void (*pointers)(const ConvTile& tile, int rows, int vectors);
   /// 1 <= pixels <= kDepthwisePixels.
   void (*depthwise)(const DepthwiseTile& tile, int pixels);
-  /// kDepthwisePixels of them, from rows of `columns` taps (3, 5 or 7) at a stride of 1 or 2.
-  void (*depthwise_rows)(const DepthwiseTile& tile, int64_t columns, int64_t stride);
+  void (*depthwise_rows)(const DepthwiseRows& rows);
+  /// to[16 * i + j] = x[i * step + j] for i < n, j < channels <= 16.
+  void (*gather_lines)(const float* x, int64_t step, int64_t n, int64_t channels, float* to);
   /// to[3 * i + q] = from[q * plane + i] for i < n, q < 3.
   void (*interleave3)(const float* from, int64_t plane, int64_t n, float* to);
 };
