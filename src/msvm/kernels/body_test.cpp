@@ -242,7 +242,7 @@ struct EpilogueCall {
   std::unique_ptr<KernelSiteState> site;
   WorkerPool pool{1};
 
-  Epilogue describe(const std::vector<std::string>& body) {
+  Epilogue describe(const std::vector<std::string>& body, bool affine = false) {
     Attributes attrs;
     if (!body.empty()) attrs.set("body", body);
     OpSchema schema;
@@ -251,9 +251,9 @@ struct EpilogueCall {
     TensorMeta* out[1] = {&y.meta};
     TestMemory memory;
     KernelCall call{schema, attrs, in, {}, out, 0, pool, memory, site, false};
-    auto e = describe_epilogue(call, 3);
+    auto e = describe_epilogue(call, 3, affine);
     EXPECT_TRUE(e.ok()) << e.status().message();
-    auto again = describe_epilogue(call, 3);
+    auto again = describe_epilogue(call, 3, affine);
     EXPECT_TRUE(again.ok() && again->residual == e->residual && again->activation == e->activation && again->rest == e->rest);
     return e.ok() ? *e : Epilogue{};
   }
@@ -274,6 +274,20 @@ TEST(Epilogue, SaysCommonBodiesWithFields) {
   EXPECT_TRUE(e.simple() && e.activation == Activation::kSilu && e.residual == 3 && e.residual_last);
   e = describe({"Add(y, i3)", "HardSigmoid(s0, 0.16666667, 0.5)", "Mul(s1, s0)"});
   EXPECT_TRUE(e.simple() && e.activation == Activation::kHardSwish && e.residual == 3 && !e.residual_last);
+}
+
+TEST(Epilogue, AProductAndASumWithNumbersAfterBounds) {
+  auto affine = [](const std::vector<std::string>& body) { return EpilogueCall().describe(body, true); };
+  Epilogue e = affine({"HardSwish(y)", "Mul(0.5, s0)", "Add(s1, 3)"});
+  EXPECT_TRUE(e.simple() && e.activation == Activation::kHardSwish && e.affine && e.scale == 0.5f && e.shift == 3);
+  e = affine({"Add(y, i3)", "Relu(s0)", "Mul(s1, -2)"});
+  EXPECT_TRUE(e.simple() && e.residual == 3 && !e.residual_last && e.affine && e.scale == -2 && std::signbit(e.shift));
+  e = affine({"Add(y, 1.5)"});
+  EXPECT_TRUE(e.simple() && e.activation == Activation::kNone && e.affine && e.scale == 1 && e.shift == 1.5f);
+  for (const std::vector<std::string>& body : std::vector<std::vector<std::string>>{{"Add(y, 1)", "Mul(s0, 2)"}, {"Relu(y)", "Mul(s0, 2)", "Mul(s1, 2)"}, {"Relu(y)", "Add(s0, 2)", "Add(s1, 2)"}, {"Mul(y, 2)", "Relu(s0)"}, {"Relu(y)", "Mul(s0, 2)", "Add(s1, i3)"},
+                                                                                    {"Relu(y)", "Add(s0, i3)", "Mul(s1, 2)"}, {"Tanh(y)", "Mul(s0, 2)"}, {"Relu(y)", "Mul(y, 2)"}, {"Relu(y)", "Mul(2, 3)"}})
+    EXPECT_TRUE(affine(body).rest) << body.back();
+  EXPECT_TRUE(describe({"HardSwish(y)", "Mul(0.5, s0)", "Add(s1, 3)"}).rest);  // a caller that doesn't do it
 }
 
 TEST(Epilogue, LeavesTheOthersToTheBody) {

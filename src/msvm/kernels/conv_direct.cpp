@@ -248,7 +248,7 @@ Status conv_direct(KernelCall& call, const ConvIsa& isa, bool narrow) {
           tile.accumulate = k0 > 0;
           if (k1 == k) {
             tile.bias = b ? b + g * filters + m : nullptr;
-            tile.clamp = conv_end.clamp(), tile.low = conv_end.low(), tile.high = conv_end.high();
+            tile.activation = conv_end.activation();
             tile.residual_row = tile.c_row;
           }
           walk.run(*cb.tiles, cb.vectors, tile, strip.p0, strip.p1, k0, k1, rows_apart, memory, [&](int64_t p, ConvTile& t) {

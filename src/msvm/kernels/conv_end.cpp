@@ -11,7 +11,7 @@ constexpr int64_t kPiece = 2048;  // floats between an activation and the sum be
 
 Status ConvEnd::prepare(KernelCall& call, const ConvIsa& isa, bool turned) {
   if (call.op.name != "msvm.Conv") return {};
-  MSVM_ASSIGN_OR_RETURN(epilogue_, describe_epilogue(call, 3));
+  MSVM_ASSIGN_OR_RETURN(epilogue_, describe_epilogue(call, 3, true));
   if (turned && (epilogue_.residual >= 0 || epilogue_.rest)) {
     MSVM_ASSIGN_OR_RETURN(behind_, body_program(call, 3, true));
     epilogue_ = Epilogue{};
@@ -32,12 +32,13 @@ Status ConvEnd::prepare(KernelCall& call, const ConvIsa& isa, bool turned) {
     add_ = row_step(BodyOp::kAdd);
     if (residual_after_) ns_ += 0.05;
   }
+  in_tile_.affine = epilogue_.affine, in_tile_.scale = epilogue_.scale, in_tile_.shift = epilogue_.shift;
   switch (epilogue_.activation) {
     case Activation::kNone: break;
-    case Activation::kRelu: clamp_ = ConvClamp::kBounds; break;
-    case Activation::kClip: clamp_ = ConvClamp::kBounds, low_ = epilogue_.alpha, high_ = epilogue_.beta; break;
-    case Activation::kHardSigmoid: clamp_ = ConvClamp::kGate, low_ = epilogue_.alpha, high_ = epilogue_.beta; break;
-    case Activation::kHardSwish: clamp_ = ConvClamp::kGated, low_ = 1.0f / 6, high_ = 0.5f; break;
+    case Activation::kRelu: in_tile_.clamp = ConvClamp::kBounds; break;
+    case Activation::kClip: in_tile_.clamp = ConvClamp::kBounds, in_tile_.low = epilogue_.alpha, in_tile_.high = epilogue_.beta; break;
+    case Activation::kHardSigmoid: in_tile_.clamp = ConvClamp::kGate, in_tile_.low = epilogue_.alpha, in_tile_.high = epilogue_.beta; break;
+    case Activation::kHardSwish: in_tile_.clamp = ConvClamp::kGated, in_tile_.low = 1.0f / 6, in_tile_.high = 0.5f; break;
     default:
       activation_ = row_step(step_of(epilogue_.activation));
       ns_ += body_step_ns(step_of(epilogue_.activation));

@@ -14,9 +14,7 @@ class ConvEnd {
   int64_t scratch_bytes() const { return over_ ? over_->scratch_bytes() : 0; }  // of a thread
 
   // For tiles, at their last steps. `c` lies in the result.
-  ConvClamp clamp() const { return clamp_; }
-  float low() const { return low_; }
-  float high() const { return high_; }
+  const ConvActivation& activation() const { return in_tile_; }
   const float* residual(const float* c) const { return residual_in_tile_ ? residual_ + (c - result_) : nullptr; }
 
   /// Over pixels [p0, p1) of image n, flattened, and channels [c0, c1), all of them written by tiles.
@@ -34,8 +32,7 @@ class ConvEnd {
   const float* residual_ = nullptr;
   const float* result_ = nullptr;
   bool residual_in_tile_ = false, residual_after_ = false;
-  ConvClamp clamp_ = ConvClamp::kNone;
-  float low_ = 0, high_ = __builtin_inff();
+  ConvActivation in_tile_{.high = __builtin_inff()};
   BodyStepFn activation_ = nullptr, add_ = nullptr;
   const BodyOver* over_ = nullptr;
   const BodyProgram* behind_ = nullptr;

@@ -252,7 +252,7 @@ Status conv_depthwise(KernelCall& call, const ConvIsa& isa) {
       sums.w = job.weights + c;
       sums.channels = std::min(channel_part, channels - c);
       sums.bias = b ? b + c : nullptr;
-      sums.clamp = conv_end.clamp(), sums.low = conv_end.low(), sums.high = conv_end.high();
+      sums.activation = conv_end.activation();
       const int64_t row_end = std::min(row + group, rows), column_end = std::min(column + columns, w.out[2]);
       for (int64_t r = row; r < row_end; r += Depthwise::kMostRows) {
         const int64_t end_row = std::min(r + Depthwise::kMostRows, row_end);

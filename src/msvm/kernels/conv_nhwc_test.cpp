@@ -187,6 +187,9 @@ TEST(ConvNhwc, BodiesRunOnTheResult) {
                                        {"Add(y, i3)", "HardSigmoid(s0, 0.2, 0.5)"},
                                        {"Sigmoid(y)", "Mul(y, s0)"},
                                        {"HardSwish(y)", "Add(i3, s0)"},
+                                       {"HardSwish(y)", "Mul(-0.3, s0)", "Add(s1, 0.25)"},
+                                       {"Add(y, i3)", "Relu(s0)", "Mul(s1, 1.7)"},
+                                       {"Clip(y, -0.5, 0.5)", "Add(s0, 1.1)"},
                                        {"Add(i3, y)", "LeakyRelu(s0, 0.1)"},
                                        {"Mul(y, i4)", "Add(s0, i3)", "Tanh(s1)"}};
   std::map<std::string, int> accepted;

@@ -9,12 +9,20 @@ namespace msvm {
 /// Packed weights: panels of 16 output channels; element (k, channel) of a panel at k * 16 + channel % 16, missing channels are zeros.
 constexpr int64_t kConvPanel = 16;
 
-/// What a tile does to a value before it stores it; NaN stays.
+/// Bounds of a value before a tile stores it; NaN stays.
 enum class ConvClamp : uint8_t {
   kNone,
   kBounds,   // min(max(v, low), high)
   kGate,     // g = min(max(low * v + high, 0), 1)
   kGated,    // v * g
+};
+
+/// The clamp, then * scale and + shift where `affine`, each rounded.
+struct ConvActivation {
+  ConvClamp clamp = ConvClamp::kNone;
+  float low = 0, high = 0;
+  bool affine = false;
+  float scale = 1, shift = 0;
 };
 
 /// A run of steps of the sum that lie side by side in the image.
@@ -24,7 +32,7 @@ struct ConvSegment {
   int64_t n = 0;
 };
 
-/// c[i][j] = (accumulate ? c : 0) + one fma chain over the segments, k ascending; then what is there of bias, residual and clamp.
+/// c[i][j] = (accumulate ? c : 0) + one fma chain over the segments, k ascending; then what is there of bias, residual and activation.
 struct ConvTile {
   const float* a = nullptr;              // strided tiles: base of the first pixel
   int64_t a_row = 0;                     // floats from pixel to pixel
@@ -41,8 +49,7 @@ struct ConvTile {
   const float* bias = nullptr;
   const float* residual = nullptr;       // added after the bias
   int64_t residual_row = 0;
-  ConvClamp clamp = ConvClamp::kNone;
-  float low = 0, high = 0;
+  ConvActivation activation;
 };
 
 /// A tap of a depthwise window: where it lies from a pixel's base, and its weights.
@@ -57,8 +64,7 @@ struct DepthwiseSums {
   int64_t y_row = 0;         // floats from pixel to pixel
   const float* bias = nullptr;
   int64_t residual_row = 0;
-  ConvClamp clamp = ConvClamp::kNone;
-  float low = 0, high = 0;
+  ConvActivation activation;
 };
 
 /// For pixels i < `pixels`, channels j: y[i][j] = sum over taps, a chain from 0, of w[tap][j] * x[i][tap][j]; then as in ConvTile.

@@ -107,7 +107,7 @@ Status conv_winograd(KernelCall& call, const ConvIsa& isa, const WinogradKernels
         }
         WinogradEnd finish;
         finish.bias = b ? b + m : nullptr;
-        finish.clamp = conv_end.clamp(), finish.low = conv_end.low(), finish.high = conv_end.high();
+        finish.activation = conv_end.activation();
         for (int64_t t = 0; t < count; ++t) {
           const int64_t h0 = (t0 + t) / across * 4, w0 = (t0 + t) % across * 4;
           float* pixels[kWinogradOut];

@@ -10,8 +10,7 @@ struct WinogradEnd {
   const float* bias = nullptr;
   int64_t residual = 0;        // floats from a result to what is added to it
   bool has_residual = false;
-  ConvClamp clamp = ConvClamp::kNone;
-  float low = 0, high = 0;
+  ConvActivation activation;
 };
 
 struct WinogradKernels {

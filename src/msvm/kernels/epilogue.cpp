@@ -1,6 +1,7 @@
 #include "msvm/kernels/epilogue.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "msvm/kernels/site.h"
@@ -20,33 +21,48 @@ Activation activation_of(BodyOp op) {
   return Activation::kNone;
 }
 
-/// Follows the value from y through the steps; false where a step is neither the one sum with an input nor the one activation.
+bool is_bounds(Activation a) {
+  return a == Activation::kNone || a == Activation::kRelu || a == Activation::kClip || a == Activation::kHardSigmoid || a == Activation::kHardSwish;
+}
+
+/// Takes a product with a number and a sum with one behind it, in this order.
+bool take_affine(BodyOp op, const BodyOperand& number, Epilogue& e) {
+  if (number.kind != BodyOperand::kNumber || e.residual_last || !is_bounds(e.activation)) return false;
+  const bool shifted = e.affine && !(e.shift == 0.0f && std::signbit(e.shift));
+  if (shifted || (op == BodyOp::kMul && e.affine)) return false;
+  (op == BodyOp::kMul ? e.scale : e.shift) = number.number;
+  e.affine = true;
+  return true;
+}
+
+/// Follows the value from y through the steps; false where a step is neither the one sum with an input, nor the one activation, nor of the affine end.
 bool say_with_fields(const Body& body, Epilogue& e) {
   const auto& steps = body.steps;
   auto is_value = [](const BodyOperand& o, size_t s) { return s == 0 ? o.kind == BodyOperand::kResult : o.kind == BodyOperand::kStep && o.index + 1u == s; };
   for (size_t s = 0; s < steps.size(); ++s) {
     const BodyStep& step = steps[s];
     const auto& in = step.operands;
-    if (step.op == BodyOp::kAdd) {
+    if (step.op == BodyOp::kAdd || step.op == BodyOp::kMul) {
       const bool first = is_value(in[0], s), second = is_value(in[1], s);
       const BodyOperand& other = first ? in[1] : in[0];
-      if (first == second || other.kind != BodyOperand::kInput || e.residual >= 0) return false;
+      if (first == second) return false;
+      if (take_affine(step.op, other, e)) continue;
+      if (step.op == BodyOp::kMul || other.kind != BodyOperand::kInput || e.residual >= 0 || e.affine) return false;
       e.residual = other.index;
       e.residual_last = e.activation != Activation::kNone;
       continue;
     }
-    if (e.activation != Activation::kNone || !is_value(in[0], s)) return false;
+    if (e.activation != Activation::kNone || e.affine || !is_value(in[0], s)) return false;
     // a * sigmoid(a) and a * hardsigmoid(a), written as two steps
     if (s + 1 < steps.size() && steps[s + 1].op == BodyOp::kMul) {
       const auto& pair = steps[s + 1].operands;
-      const bool product = (is_value(pair[0], s) && is_value(pair[1], s + 1)) || (is_value(pair[1], s) && is_value(pair[0], s + 1));
-      if (!product) return false;
-      if (step.op == BodyOp::kSigmoid) e.activation = Activation::kSilu;
-      else if (step.op == BodyOp::kHardSigmoid && in[1].number == 1.0f / 6 && in[2].number == 0.5f) e.activation = Activation::kHardSwish;
-      else return false;
-      ++s;
-      // What follows reads the product, step s, as its value.
-      continue;
+      if ((is_value(pair[0], s) && is_value(pair[1], s + 1)) || (is_value(pair[1], s) && is_value(pair[0], s + 1))) {
+        if (step.op == BodyOp::kSigmoid) e.activation = Activation::kSilu;
+        else if (step.op == BodyOp::kHardSigmoid && in[1].number == 1.0f / 6 && in[2].number == 0.5f) e.activation = Activation::kHardSwish;
+        else return false;
+        ++s;  // what follows reads the product as its value
+        continue;
+      }
     }
     e.activation = activation_of(step.op);
     if (e.activation == Activation::kNone) return false;
@@ -81,7 +97,7 @@ BodyOp step_of(Activation a) {
   return BodyOp::kRelu;
 }
 
-Result<Epilogue> describe_epilogue(KernelCall& call, size_t first_extra) {
+Result<Epilogue> describe_epilogue(KernelCall& call, size_t first_extra, bool affine) {
   MSVM_ASSIGN_OR_RETURN(const BodyProgram* program, body_program(call, first_extra, true));
   if (!program) return Epilogue{};
   EpilogueSite& site = PackedConstants::at(call).part<EpilogueSite>();
@@ -90,12 +106,13 @@ Result<Epilogue> describe_epilogue(KernelCall& call, size_t first_extra) {
     site.known = true;
   }
   Epilogue e;
-  if (site.fields) e = site.epilogue;
+  const bool fields = site.fields && (affine || !site.epilogue.affine);
+  if (fields) e = site.epilogue;
   if (e.residual >= 0) {
     const TensorMeta* m = static_cast<size_t>(e.residual) < call.inputs.size() ? call.inputs[static_cast<size_t>(e.residual)] : nullptr;
     if (!m || !same_memory(*m, *call.outputs[0])) e = {};
     else return e;
-  } else if (site.fields) {
+  } else if (fields) {
     return e;
   }
   e.rest = program;
