@@ -191,7 +191,7 @@ TEST(Disassembly, FromDiskAndFromBundles) {
   if (kChaos) GTEST_SKIP() << "no entry stays";
   jit::TestFolder folder;
   auto engine = [&](const char* compiler, bool disk) {
-    EngineOptions o{.num_threads = 1, .compiler = compiler, .eager_compiler = true, .code_cache = folder.path() + "/code"};
+    EngineOptions o{.num_threads = 1, .jit = {.compile_timeout = 60}, .compiler = compiler, .eager_compiler = true, .code_cache = folder.path() + "/code"};
     o.jit.disk_cache = disk;
     return make_engine(o);
   };

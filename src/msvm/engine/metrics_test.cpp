@@ -102,7 +102,7 @@ b0:
 #ifdef MSVM_COMPILER
 TEST(Metrics, TimesByTheSlowestTier) {
   if (kChaos) GTEST_SKIP() << "no entry stays";
-  auto engine = native_engine({.compile_timeout = 60});
+  auto engine = native_engine();
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   const auto in = two_groups_input(*engine, 2, 8);
@@ -123,7 +123,7 @@ TEST(Metrics, TimesByTheSlowestTier) {
 
 TEST(Metrics, GroupsCountAsTheirCalls) {
   if (kChaos) GTEST_SKIP() << "no entry stays";
-  auto engine = native_engine({.compile_timeout = 60});
+  auto engine = native_engine();
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   program->warm_up();
@@ -139,7 +139,7 @@ TEST(Metrics, GroupsCountAsTheirCalls) {
 
 TEST(Metrics, ShapesAndEntriesOfARegion) {
   if (kChaos) GTEST_SKIP() << "no entry stays";
-  auto engine = native_engine({.compile_timeout = 60});
+  auto engine = native_engine();
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   program->warm_up();
@@ -171,7 +171,7 @@ TEST(Metrics, ShapesAndEntriesOfARegion) {
 }
 
 TEST(Metrics, ReadWhileSessionsRun) {
-  auto engine = native_engine({.compile_timeout = 60});
+  auto engine = native_engine();
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   constexpr int kRuns = 500;

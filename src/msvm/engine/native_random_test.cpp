@@ -54,9 +54,9 @@ TEST(Native, RandomNetworksAgree) {
 
 // In the declared order of sums all tiers give the same bits.
 TEST(Native, StrictTiersAreEqual) {
-  EngineOptions options{.num_threads = 1, .strict = true, .jit = {.jit_level = 0}, .compiler = MSVM_COMPILER, .eager_compiler = true};
+  EngineOptions options{.num_threads = 1, .strict = true, .jit = {.jit_level = 0, .compile_timeout = kPatientCompile}, .compiler = MSVM_COMPILER, .eager_compiler = true};
   auto plain = make_engine(options);
-  options.jit = {.jit_threshold = 2, .disk_cache = false};
+  options.jit = {.jit_threshold = 2, .compile_timeout = kPatientCompile, .disk_cache = false};
   options.num_threads = 2;
   auto native = make_engine(options);
   int64_t regions = 0, specialised = 0, fused = 0;

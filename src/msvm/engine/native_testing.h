@@ -9,9 +9,13 @@
 namespace msvm::testing {
 
 #ifdef MSVM_COMPILER
+/// However busy the machine is.
+inline constexpr double kPatientCompile = 60;
+
 /// Its compiler waits for nobody, and nothing is kept on disk.
 inline std::shared_ptr<Engine> native_engine(JitOptions jit = {}, int threads = 1) {
   jit.disk_cache = false;
+  if (jit.compile_timeout == JitOptions{}.compile_timeout) jit.compile_timeout = kPatientCompile;
   return make_engine({.num_threads = threads, .jit = jit, .compiler = MSVM_COMPILER, .eager_compiler = true});
 }
 #endif

@@ -148,7 +148,7 @@ TEST_F(NativeCode, StepOverPassesARegionAsOneAndStepInGoesIntoIt) {
 }
 
 TEST(NativeStrict, TheBitsAreThoseOfARunWithoutADebugger) {
-  auto engine = make_engine({.num_threads = 1, .strict = true, .jit = {.disk_cache = false}, .compiler = MSVM_COMPILER, .eager_compiler = true});
+  auto engine = make_engine({.num_threads = 1, .strict = true, .jit = {.compile_timeout = 60, .disk_cache = false}, .compiler = MSVM_COMPILER, .eager_compiler = true});
   auto program = load(*engine, kTwoGroups);
   ASSERT_TRUE(program);
   program->warm_up();
