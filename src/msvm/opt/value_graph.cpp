@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "msvm/bytecode/builder.h"
 #include "msvm/ops/registered.h"
@@ -281,14 +282,15 @@ void ValueGraph::drop_hints() {
 
 void ValueGraph::remove_dead() {
   const auto definer = symbol_definers();
-  std::unordered_map<const Node*, bool> live;
+  std::unordered_set<const Node*> live;
+  std::unordered_set<Dim, DimHash> seen_dims;  // the same sizes stand in many types
   std::vector<Node*> work;
   std::vector<uint8_t> seen(info_.size(), 0);
   auto need_node = [&](Node* n) {
-    if (n && !live[n]) live[n] = true, work.push_back(n);
+    if (n && live.insert(n).second) work.push_back(n);
   };
   auto need_dim = [&](Dim d) {
-    if (!d.valid()) return;
+    if (!d.node() || !seen_dims.insert(d).second) return;
     DimContext::for_each_symbol(d, [&](SymbolId s) {
       const SymbolInfo& i = dims().symbol_info(s);
       if (i.function == index_) {
@@ -329,7 +331,7 @@ void ValueGraph::remove_dead() {
     if (is_view(n->instr, ViewKind::kWindow)) need_reg(n->instr.uses[0]);
   }
   for_each_node(*this, [&](Node& n) {
-    if (!live[&n]) remove(n);
+    if (!live.contains(&n)) remove(n);
   });
 }
 
