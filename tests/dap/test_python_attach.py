@@ -4,9 +4,10 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
-from client import Client, RefusedError
+from client import PATIENCE, Client, RefusedError
 from python_programs import line_of, written
 
 INSTRUCTION = re.compile(r"BC-Instruction: [A-Z_]+ offset 0x[0-9a-f]+")
@@ -130,10 +131,17 @@ def test_the_adapter_is_killed_while_a_thread_is_stopped(served, environment, ma
         c.stopped("breakpoint")
         c.process.kill()
         c.process.wait()
-    with Client(env=environment) as c:  # it comes in once the first has been let go
-        c.start("attach", breakpoints={path: [line_of(path, "after")]}, processId=process.pid)
-        assert c.top(c.stopped("breakpoint")["threadId"]) == ("served.py", line_of(path, "after"))
-        c.request("disconnect", terminateDebuggee=False)
+    end = time.monotonic() + PATIENCE
+    while True:  # it comes in once the first has been let go
+        with Client(env=environment) as c:
+            try:
+                c.start("attach", breakpoints={path: [line_of(path, "after")]}, processId=process.pid)
+            except RefusedError:
+                assert time.monotonic() < end
+                continue
+            assert c.top(c.stopped("breakpoint")["threadId"]) == ("served.py", line_of(path, "after"))
+            c.request("disconnect", terminateDebuggee=False)
+            break
     as_before(process, path)
 
 

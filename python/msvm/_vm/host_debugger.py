@@ -81,11 +81,14 @@ def _leave() -> None:
     pydevd = sys.modules.get("pydevd")
     if pydevd is None:
         return
+    resume = pydevd.PyDevdAPI().request_resume_thread  # what it has stopped would be stopped in the next session
+    resume("*")
     pydevd.stoptrace()
     pydevd.SetupHolder.setup = None  # the next session has another port
     end = time.monotonic() + _PATIENCE
     while _stands_in(os.path.dirname(pydevd.__file__)) and time.monotonic() < end:
         time.sleep(0.01)
+    resume("*")
     pydevd.stoptrace()  # a thread that stood in debugpy has it on again
     if not pydevd.PYDEVD_USE_SYS_MONITORING:
         _core.clear_tracing()  # which ``stoptrace`` does for the thread that calls it only

@@ -44,6 +44,7 @@ void bytecode_event(State& s, const Json& message) {
   const std::string name = text_in(message, "event");
   Json body = body_of(message);
   if (name == "initialized") return configure(s, Side::kBytecode);
+  if (s.attached && !s.begun) return s.early.push_back(message);  // the client isn't ready for stops
   if (name == "stopped") return stopped(s, Side::kBytecode, std::move(body));
   if (name == "continued") return continued(s, Side::kBytecode, std::move(body));
   if (name == "breakpoint") return breakpoint_changed(s, Side::kBytecode, body);

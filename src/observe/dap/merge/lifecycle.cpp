@@ -168,6 +168,7 @@ void begin_attached(State& s) {
   if (std::exchange(s.begun, true)) return;
   answer_start(s, {});
   s.event("initialized");
+  for (const Json& message : std::exchange(s.early, {})) bytecode_event(s, message);
 }
 
 void configuration_done(State& s, const Request& r) {

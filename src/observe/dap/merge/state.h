@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "observe/dap/merge/acceptor.h"
 #include "observe/dap/merge/breakpoints.h"
@@ -44,6 +45,7 @@ struct State {
   std::optional<Request> ending;         // disconnect, until the program has ended
   bool attached = false;                 // to a process that was there before
   bool begun = false;                    // of those: the client may set breakpoints
+  std::vector<Json> early;               // what the process's own server told before
   bool configured = false;               // the client has sent configurationDone
   bool process_ended = false;            // the one that was launched
   bool over = false;                     // `terminated` is out, or the client has left
