@@ -27,8 +27,9 @@ SERVED = """
         return {
             "trace": sys.gettrace(), "threads": threading.gettrace(), "profile": sys.getprofile(),
             "settrace": sys.settrace, "start": _thread.start_new_thread, "import": builtins.__import__,
-            "excepthook": sys.excepthook, "thread excepthook": threading.excepthook, "breakpointhook": sys.breakpointhook,
-            "switch interval": sys.getswitchinterval(), "stdin": sys.stdin, "stdout": sys.stdout, "fork": os.fork, "environment": dict(os.environ), "exit": os._exit,
+            "excepthook": sys.excepthook, "thread excepthook": threading.excepthook,
+            "breakpointhook": sys.breakpointhook, "switch interval": sys.getswitchinterval(),
+            "stdin": sys.stdin, "stdout": sys.stdout, "fork": os.fork, "environment": dict(os.environ), "exit": os._exit,
             "debugpy's threads": [t.name for t in threading.enumerate() if "pydevd" in t.name],
             "monitoring": sys.version_info >= (3, 12) and sys.monitoring.get_tool(sys.monitoring.DEBUGGER_ID),
         }
@@ -118,7 +119,10 @@ def test_again_and_again(served, environment):
             said = c.start("attach", breakpoints={path: [line_of(path, mark)]}, processId=process.pid)
             assert said[str(path)][0]["verified"], said
             thread = c.stopped("breakpoint")["threadId"]
-            assert INSTRUCTION.fullmatch(c.frames(thread)[0]["name"]) if mark == "inside" else c.top(thread) == ("served.py", line_of(path, mark))
+            if mark == "inside":
+                assert INSTRUCTION.fullmatch(c.frames(thread)[0]["name"])
+            else:
+                assert c.top(thread) == ("served.py", line_of(path, mark))
             c.request("disconnect", terminateDebuggee=False)
     as_before(process, path)
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from .. import _core
@@ -53,7 +54,7 @@ def start(port: int, token: str) -> None:
                     suspend=False,
                     wait_for_ready_to_run=False,
                     notify_stdin=False,
-                    dont_trace_start_patterns=(os.path.dirname(debugpy.__file__),),
+                    dont_trace_start_patterns=(str(Path(debugpy.__file__).parent),),
                 )
             except BaseException as e:
                 _leave()
@@ -86,7 +87,7 @@ def _leave() -> None:
     pydevd.stoptrace()
     pydevd.SetupHolder.setup = None  # the next session has another port
     end = time.monotonic() + _PATIENCE
-    while _stands_in(os.path.dirname(pydevd.__file__)) and time.monotonic() < end:
+    while _stands_in(str(Path(str(pydevd.__file__)).parent)) and time.monotonic() < end:
         time.sleep(0.01)
     resume("*")
     pydevd.stoptrace()  # a thread that stood in debugpy has it on again
