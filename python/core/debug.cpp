@@ -77,8 +77,22 @@ class PythonFrames final : public dap::HostFrames {
     return ask<uint64_t>([&] { return nb::cast<uint64_t>(module_.attr("thread_of_debugger_id")(id)); });
   }
 
+  std::string library() override { return library_; }
+  Status start_debugger(uint16_t port, const std::string& token) override {
+    Status failed = invalid_argument("Python is ending");
+    const bool begun = ask<bool>([&] { return debugger_.attr("start")(port, text(token)), true; }, &failed);
+    return begun ? Status() : failed;
+  }
+  void stop_debugger() override {
+    ask<bool>([&] { return debugger_.attr("stop")(), true; });
+  }
+
  private:
-  PythonFrames() : module_(nb::module_::import_("msvm._vm.frames")), all_(module_.attr("Frames")()) {}
+  PythonFrames()
+      : module_(nb::module_::import_("msvm._vm.frames")),
+        all_(module_.attr("Frames")()),
+        debugger_(nb::module_::import_("msvm._vm.host_debugger")),
+        library_(nb::cast<std::string>(module_.attr("PACKAGE"))) {}
 
   /// What `question` gives with the GIL; `otherwise` where Python ends, or an exception comes; what that says goes into `failed`.
   template <class T, class F> T ask(F question, Status* failed = nullptr, T otherwise = {}) {
@@ -95,8 +109,18 @@ class PythonFrames final : public dap::HostFrames {
     return otherwise;
   }
 
-  const nb::object module_, all_;
+  const nb::object module_, all_, debugger_;
+  const std::string library_;
 };
+
+/// CPython has a public way from 3.12 on.
+void clear_tracing() {
+#if PY_VERSION_HEX >= 0x030C0000
+  PyEval_SetTraceAllThreads(nullptr, nullptr);
+#else
+  for (PyThreadState* t = PyInterpreterState_ThreadHead(PyInterpreterState_Get()); t; t = PyThreadState_Next(t)) (void)_PyEval_SetTrace(t, nullptr, nullptr);
+#endif
+}
 
 /// One for the process. Guarded by the GIL.
 std::shared_ptr<dap::Server>& running() {
@@ -151,6 +175,7 @@ void bind_debug(nb::module_& m) {
   m.def("stop_debugger", &stop);
   m.def("debugger_place", &place, "Address, port and token; None: no server runs.");
   m.def("tell_verification_failed", &tell_verification_failed, nb::arg("name"), "To a debugger: what was found in the module that this thread loaded last.");
+  m.def("clear_tracing", &clear_tracing, "No thread has a trace function any more.");
   m.def("hold_runs", [] { Debugger::process().hold_runs(); }, "Runs that begin wait for a client.");
 }
 

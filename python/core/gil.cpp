@@ -13,7 +13,13 @@ namespace {
 
 }  // namespace
 
-bool interpreter_ends() { return !Py_IsInitialized() || _Py_IsFinalizing(); }
+bool interpreter_ends() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return !Py_IsInitialized() || Py_IsFinalizing();
+#else
+  return !Py_IsInitialized() || _Py_IsFinalizing();
+#endif
+}
 
 // CPython ends a thread with pthread_exit, which comes here as an exception of its own kind. It must go on being thrown or never return.
 FreeGil::~FreeGil() {

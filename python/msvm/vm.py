@@ -235,8 +235,10 @@ def start_monitor(
 
 
 def start_debugger(address: str = "127.0.0.1:0") -> DebugServer:
-    """Let a debugger attach to this process (docs/debugging.md), in place of a server that runs. Port 0: any that is free.
+    """Let a debugger attach to this process (docs/debugging.md). Port 0: any that is free.
 
+    A server that runs already stays and is returned, unless another address is asked for: then it moves, and a debugger is let go. In a
+    program that a debugger has launched, that one stays in any case.
     Only this machine, and there only who knows the server's token, reaches it: ``msvm dap`` and VS Code find both by the process's number.
     Without a debugger runs are as fast as ever. Raises ``InputError`` for an address that others reach, ``FileError`` for one that can't be
     had.

@@ -105,6 +105,42 @@ def test_a_module_that_cant_be_verified_ends_the_step(launched, tmp_path):
     assert "VerificationError" in c.output("stderr")
 
 
+def processor_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_after_a_refused_module_nobody_is_busy_and_the_session_goes_on(launched, tmp_path):
+    bad = written(tmp_path, "bad.msasm", BAD)
+    refused = """
+    import sys
+    try:
+        ms.load(sys.argv[1])      # load
+    except ms.VerificationError:
+        print("refused")          # refused
+"""
+    c, path = launched(CALLS.replace("\n    main()\n", refused + "    main()\n"), "load", "refused", "sum", args=[str(bad)])
+    thread = c.stopped("breakpoint")["threadId"]
+    c.request("stepIn", threadId=thread)
+    c.event("msvm/verificationFailed")
+    c.stopped("step")
+    before, began = [processor_seconds(p) for p in (pid_of(c), c.process.pid)], time.monotonic()
+    time.sleep(1.5)
+    waited = time.monotonic() - began
+    for pid, spent in zip((pid_of(c), c.process.pid), before, strict=True):
+        assert processor_seconds(pid) - spent < waited / 2
+    c.resume(thread)
+    assert c.stopped("breakpoint") and c.top(thread) == ("program.py", line_of(path, "refused"))
+    c.resume(thread)
+    thread = c.stopped("breakpoint")["threadId"]
+    assert c.frames(thread)[0]["name"].startswith("BC-Instruction")
+    c.breakpoints(path, [])
+    c.step("stepOut", thread)
+    c.resume(thread)
+    assert c.ended() == 0
+    assert c.output() == "refused\ntotal 64.0 64.0\n"
+
+
 @pytest.mark.parametrize("how", ["terminate", "disconnect", "leave"])
 @pytest.mark.parametrize("stage", ["before configurationDone", "stopped in Python", "stopped in bytecode", "running"])
 def test_ends_at_each_stage(launched, tmp_path, stage, how):
@@ -242,6 +278,31 @@ def test_attach_by_address(running, environment):
         c.event("msvm/programLoaded")
     written(path.parent, "served.py.stop", "")
     assert process.wait(60) == 0
+
+
+def test_a_server_that_runs_stays(tmp_path, environment):
+    text = """
+        import msvm as ms
+        first, second = ms.vm.start_debugger(), ms.vm.start_debugger("localhost:0")
+        print(first.address == second.address, first.token == second.token)
+        third = ms.vm.start_debugger("[::1]:0")
+        print(third.address.startswith("[::1]:"), third.token != first.token)
+        first.stop()
+        print(ms.vm.start_debugger("[::1]:0").token == third.token)
+        ms.vm.stop_debugger()
+    """
+    path = written(tmp_path, "serves.py", text)
+    done = subprocess.run([sys.executable, str(path)], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["True"] * 5, done.stdout + done.stderr
+
+
+def test_a_launched_program_that_starts_a_server_stays_in_its_session(launched):
+    c, path = launched(CALLS.replace("import msvm as ms\n", "import msvm as ms\n    ms.vm.start_debugger()\n", 1), "sum")
+    thread = c.stopped("breakpoint")["threadId"]
+    assert c.frames(thread)[0]["name"].startswith("BC-Instruction")
+    c.breakpoints(path, [])
+    c.resume(thread)
+    assert c.ended() == 0
 
 
 def test_attach_to_who_isnt_there(client):

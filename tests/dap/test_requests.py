@@ -41,6 +41,7 @@ REQUESTS = {
     "msvm/saveTensor": ({"threadId": THREAD, "expression": "R0", "slice": "", "path": "saved.npy"}, {"expression", "path"}),
     "msvm/status": ({"threadId": THREAD}, set()),
     "msvm/stopAtNextRun": ({"threadId": THREAD, "on": True}, set()),
+    "msvm/startHostDebugger": ({"port": 1, "token": "t"}, {"port", "token"}),
     "msvm/versions": ({}, set()),
     "msvm/state": ({}, set()),
     "msvm/history": ({}, set()),
@@ -170,6 +171,7 @@ def test_every_argument(waiting, command):
         "msvm/disassembly",
         "msvm/act",
         "msvm/loadCapabilityPatch",
+        "msvm/startHostDebugger",
         "setVariable",
     ):  # those have nothing to do here
         assert answered(c, command, real(good))["success"], command

@@ -39,10 +39,19 @@ def start(address: str) -> DebugServer:
     """See ``msvm.vm.start_debugger``."""
     if not isinstance(address, str):
         raise InputError(f"start_debugger: address is a string such as 127.0.0.1:0, found {type(address).__name__}")
-    _core.start_debugger(address)
     place = _core.debugger_place()
-    assert place is not None
+    if place is None or not _serves(place[0], place[1], address):
+        _core.start_debugger(address)
+        place = _core.debugger_place()
+        assert place is not None
     return DebugServer(*place)
+
+
+def _serves(host: str, port: int, asked: str) -> bool:
+    """Whether the server that runs is as good as one at the address. Port 0: that of who launched us, which none replaces."""
+    asked_host, _, asked_port = asked.rpartition(":")
+    same = asked_host.strip("[]").replace("localhost", "127.0.0.1") == host
+    return port == 0 or (same and asked_port in ("0", str(port)))
 
 
 def start_from_environment() -> None:

@@ -22,7 +22,7 @@ MAX_CHILDREN = 1000
 Row = tuple[str, str, str, int]
 """A variable: name, value, type, the number under which what it consists of is found; 0: it consists of nothing."""
 
-_PACKAGE = str(Path(__file__).resolve().parent.parent)
+PACKAGE = str(Path(__file__).resolve().parent.parent)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type, ModuleType)
 
 
@@ -79,7 +79,7 @@ def _folders(*modules: str) -> list[str]:
 def _is_ours(code: CodeType) -> bool:
     """Frames that say nothing about the program: this package's, and of what started it."""
     name = code.co_filename
-    return name.startswith((_PACKAGE, "<frozen runpy>", "<frozen importlib", *_folders("debugpy", "runpy")))
+    return name.startswith((PACKAGE, "<frozen runpy>", "<frozen importlib", *_folders("debugpy", "runpy")))
 
 
 class Frames:
@@ -97,7 +97,7 @@ class Frames:
 
     def frames(self, thread: int) -> list[tuple[int, str, str, int]]:
         """Number, name, file and line, innermost first."""
-        _hide_this_thread()
+        hide_this_thread()
         found = []
         frame = sys._current_frames().get(thread)
         while frame is not None:
@@ -121,7 +121,7 @@ class Frames:
 
     def evaluate(self, number: int, text: str) -> Row:
         """The value of an expression in a frame; a statement has none. Raises ``ValueError`` with what Python says."""
-        _hide_this_thread()
+        hide_this_thread()
         thread, frame = self._shown.get(number, (0, None))
         if not isinstance(frame, FrameType):
             raise ValueError("that frame isn't there any more")
@@ -148,7 +148,7 @@ class Frames:
         return (name, shown(value), type(value).__name__, self._number(thread, value) if inner else 0)
 
 
-def _hide_this_thread() -> None:
+def hide_this_thread() -> None:
     """From debugpy: breakpoints must not stop the thread that serves a debugger, and nobody wants to see it."""
     here: Any = threading.current_thread()
     here.pydev_do_not_trace = here.is_pydev_daemon_thread = True

@@ -1,4 +1,4 @@
-// What the language that called a run knows of the thread that waits in it: its own frames and their variables.
+// What the language that called a run knows of the thread that waits in it: its own frames and their variables; and its own debugger.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -38,6 +38,14 @@ class HostFrames {
   virtual int64_t debugger_id(uint64_t thread) = 0;
   /// The reverse; 0: not known.
   virtual uint64_t thread_of_debugger_id(int64_t id) = 0;
+
+  /// The folder of the library in that language, which a user doesn't step into.
+  virtual std::string library() = 0;
+  /// The language's own debugger connects to `port` of 127.0.0.1, and shows `token` there. Waits until the language can be spoken to, which is long while
+  /// it calculates without it; the error says what is missing and what mends it.
+  virtual Status start_debugger(uint16_t port, const std::string& token) = 0;
+  /// It goes, and threads run as if it had never been there. Waits, too. Without one: nothing.
+  virtual void stop_debugger() = 0;
 };
 
 }  // namespace msvm::observe::dap

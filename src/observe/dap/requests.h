@@ -12,5 +12,7 @@ namespace msvm::observe::dap {
 Result<debug::ThreadId> thread_of(const Arguments& a);
 /// The frame of `frameId`, or else the innermost of `threadId`, or else of the only thread that waits.
 Result<debug::FrameRef> frame_of(State& s, const Arguments& a);
+/// The language's own debugger goes, if it came for this session.
+void stop_host_debugger(State& s);
 
 }  // namespace msvm::observe::dap

@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <thread>
 
 #include "observe/dap/connection.h"
+#include "observe/dap/no_signals.h"
 #include "observe/dap/server_file.h"
 #include "observe/dap/session.h"
 #include "observe/monitor/access.h"
@@ -26,20 +26,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kTimeToAttach = std::chrono::seconds(10);  // for who has connected: the place is for one
-
-/// Signals are for the program's own threads.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 struct Listening {
   int fd = -1;

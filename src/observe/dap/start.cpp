@@ -46,6 +46,7 @@ void State::let_go(bool terminate) {
   over = true;
   if (options.launcher && begun && terminate) options.launcher->stop();
   if (attached.exchange(false)) debugger.detach();
+  stop_host_debugger(*this);  // once no thread waits in a run any more
 }
 
 Result<Json> initialize(State& s, const Arguments& a) {

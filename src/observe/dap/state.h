@@ -1,5 +1,6 @@
 // What the requests of a session share. Private to the room.
 #pragma once
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -9,6 +10,8 @@
 #include "observe/dap/session.h"
 
 namespace msvm::observe::dap {
+
+struct HostStart;
 
 struct State {
   State(Output& client, SessionOptions o) : options(std::move(o)), debugger(options.debugger), events(client), listings(options.debugger) {}
@@ -27,6 +30,7 @@ struct State {
 
   debug::Listener* listener = nullptr;
   std::atomic<bool> attached{false};         // the inspector is this session's
+  std::shared_ptr<HostStart> host_start;     // of the language's debugger, if the client has asked for it
 
   std::mutex mutex;                          // of what follows
   std::set<debug::ThreadId> resuming;        // the client has asked for it, so it needn't be told

@@ -17,17 +17,19 @@ void python_event(State& s, const Json& message) {
   const std::string name = text_in(message, "event");
   Json body = body_of(message);
   if (name == "initialized") {
-    if (s.attached) return configure(s, Side::kPython);  // the client has begun without it
-    s.of(Side::kPython).ready = true;
-    return s.event("initialized");
+    if (!s.attached) {
+      s.of(Side::kPython).ready = true;
+      return s.event("initialized");
+    }
+    configure(s, Side::kPython);
+    return begin_attached(s);
   }
   if (name == "stopped") return stopped(s, Side::kPython, std::move(body));
   if (name == "continued") return continued(s, Side::kPython, std::move(body));
   if (name == "breakpoint") return breakpoint_changed(s, Side::kPython, body);
   if (name == "thread") {
     const int64_t id = number(body, "threadId", -1);
-    if (text_in(body, "reason") == "exited") s.threads.erase_python(id);
-    else s.threads.of_python(id);
+    body["threadId"] = text_in(body, "reason") == "exited" ? s.threads.erase_python(id) : s.threads.of_python(id).id;
     return s.event("thread", std::move(body));
   }
   if (name == "output" || name == "module" || name == "invalidated" || name == "loadedSource") {
@@ -41,10 +43,8 @@ void python_event(State& s, const Json& message) {
 void bytecode_event(State& s, const Json& message) {
   const std::string name = text_in(message, "event");
   Json body = body_of(message);
-  if (name == "initialized") {
-    if (s.attached) s.event("initialized");
-    return configure(s, Side::kBytecode);
-  }
+  if (name == "initialized") return configure(s, Side::kBytecode);
+  if (s.attached && !s.begun) return s.early.push_back(message);  // the client isn't ready for stops
   if (name == "stopped") return stopped(s, Side::kBytecode, std::move(body));
   if (name == "continued") return continued(s, Side::kBytecode, std::move(body));
   if (name == "breakpoint") return breakpoint_changed(s, Side::kBytecode, body);

@@ -7,23 +7,14 @@
 #include <cstring>
 #include <memory>
 
-#include "observe/dap/capabilities.h"
 #include "observe/dap/merge/state.h"
 #include "observe/dap/server_file.h"
-#include "observe/monitor/access.h"
 
 namespace msvm::observe::dap::merge {
 namespace {
 
 constexpr auto kTimeToEnd = std::chrono::seconds(2);       // after SIGTERM
 constexpr auto kTimeToConnect = std::chrono::seconds(5);
-
-void answer_start(State& s, const Status& how) {
-  if (!s.starting) return;
-  const Request r = *std::exchange(s.starting, {});
-  if (how.ok()) s.respond(r);
-  else s.fail(r, fmt::format("{}: {}", r.command, how.message()));
-}
 
 /// The last words of a session.
 void finish(State& s) {
@@ -69,20 +60,6 @@ Status spawn(State& s) {
   return {};
 }
 
-void open_server(State& s, Side side, std::unique_ptr<Connection> connection) {
-  s.of(side).upstream = std::make_unique<Upstream>(
-      std::move(connection), s.loop, [&s, side](const Json& m) { side == Side::kPython ? python_event(s, m) : bytecode_event(s, m); }, [&s, side] { server_closed(s, side); });
-}
-
-/// initialize and attach; the server's `initialized` comes when it is ready.
-void greet(State& s, Side side, Json attach, std::function<void(const Json&)> initialized, std::function<void(const Json&)> attached) {
-  s.ask(side, "initialize", s.initialize, [&s, side, attach = std::move(attach), initialized = std::move(initialized), attached = std::move(attached)](const Json& answer) {
-    if (!succeeded(answer)) return attached(answer);
-    initialized(body_of(answer));
-    s.ask(side, "attach", attach, attached);
-  });
-}
-
 /// The process imports msvm some time or other; until then its socket keeps what is said here.
 void greet_bytecode(State& s, const std::string& token) {
   Json attach{{"native", s.launch.native_stays ? "stay" : "stepDown"}, {"stopOnEntry", s.launch.stop_on_entry}};
@@ -90,44 +67,9 @@ void greet_bytecode(State& s, const std::string& token) {
   greet(
       s, Side::kBytecode, std::move(attach), [](const Json&) {},
       [&s](const Json& answer) {
-        if (s.attached) answer_start(s, succeeded(answer) ? Status() : invalid_argument(message_of(answer)));
-        if (!succeeded(answer) && !s.attached && s.of(Side::kBytecode).open()) s.output("console", fmt::format("Bytecode can't be debugged: {}\n", message_of(answer)));
+        if (s.attached) return succeeded(answer) ? start_debugpy(s) : answer_start(s, invalid_argument(message_of(answer)));
+        if (!succeeded(answer) && s.of(Side::kBytecode).open()) s.output("console", fmt::format("Bytecode can't be debugged: {}\n", message_of(answer)));
       });
-}
-
-/// What debugpy can do beside what both can, and its filters beside ours.
-void tell_capabilities(State& s, const Json& python) {
-  Json more = Json::object();
-  for (const char* name : {"supportsGotoTargetsRequest", "supportsModulesRequest", "supportsExceptionOptions", "supportsSetExpression", "supportsStepInTargetsRequest", "supportsClipboardContext"})
-    if (const auto has = python.find(name); has != python.end()) more[name] = *has;
-  more["supportsSingleThreadExecutionRequests"] = true;
-  Json filters = capabilities()["exceptionBreakpointFilters"];
-  if (const auto theirs = python.find("exceptionBreakpointFilters"); theirs != python.end() && theirs->is_array())
-    for (const Json& f : *theirs) filters.push_back(f);
-  more["exceptionBreakpointFilters"] = std::move(filters);
-  s.event("capabilities", {{"capabilities", std::move(more)}});
-}
-
-void python_connected(State& s, int fd) {
-  if (s.of(Side::kPython).upstream) {
-    ::close(fd);
-    return;
-  }
-  open_server(s, Side::kPython, std::make_unique<Connection>(fd, fd));
-  s.ask(Side::kPython, "pydevdAuthorize", {{"debugServerAccessToken", nullptr}}, [&s](const Json& answer) {
-    const Json body = body_of(answer);
-    if (!succeeded(answer) || body.value("clientAccessToken", Json()) != s.token) {
-      s.of(Side::kPython).upstream->close();  // somebody else on this machine
-      return answer_start(s, invalid_argument("something else than debugpy has connected"));
-    }
-    Json attach{{"justMyCode", s.just_my_code},
-                {"stopAllThreadsOnSuspend", false},        // threads stop and go on one by one, as in bytecode
-                {"steppingResumesAllThreads", false},
-                {"redirectOutput", false},
-                {"rules", Json::array({{{"path", s.library + "/**"}, {"include", false}}})}};  // nobody steps into what compiles a function
-    greet(
-        s, Side::kPython, std::move(attach), [&s](const Json& can) { tell_capabilities(s, can); }, [&s](const Json& attached) { answer_start(s, succeeded(attached) ? Status() : invalid_argument(message_of(attached))); });
-  });
 }
 
 Status launch(State& s, const Arguments& a) {
@@ -147,8 +89,7 @@ Status launch(State& s, const Arguments& a) {
     greet_bytecode(s, "");
   }
   if (s.python->debugpy) {
-    s.token = random_secret().substr(0, 32);
-    MSVM_ASSIGN_OR_RETURN(s.acceptor, Acceptor::start([&s](int fd) { s.loop.post([&s, fd] { python_connected(s, fd); }); }));
+    MSVM_RETURN_IF_ERROR(await_debugpy(s));
     return spawn(s);
   }
   if (!s.launch.no_debug && !has_debugpy)
@@ -193,6 +134,26 @@ Status attach(State& s, const Arguments& a) {
 
 }  // namespace
 
+void answer_start(State& s, const Status& how) {
+  if (!s.starting) return;
+  const Request r = *std::exchange(s.starting, {});
+  if (how.ok()) s.respond(r);
+  else s.fail(r, fmt::format("{}: {}", r.command, how.message()));
+}
+
+void open_server(State& s, Side side, std::unique_ptr<Connection> connection) {
+  s.of(side).upstream = std::make_unique<Upstream>(
+      std::move(connection), s.loop, [&s, side](const Json& m) { side == Side::kPython ? python_event(s, m) : bytecode_event(s, m); }, [&s, side] { server_closed(s, side); });
+}
+
+void greet(State& s, Side side, Json attach, std::function<void(const Json&)> initialized, std::function<void(const Json&)> attached) {
+  s.ask(side, "initialize", s.initialize, [&s, side, attach = std::move(attach), initialized = std::move(initialized), attached = std::move(attached)](const Json& answer) {
+    if (!succeeded(answer)) return attached(answer);
+    initialized(body_of(answer));
+    s.ask(side, "attach", attach, attached);
+  });
+}
+
 void begin_launch(State& s, const Request& r) {
   s.starting = r;
   if (const Status begun = launch(s, Arguments(r.arguments)); !begun.ok()) answer_start(s, begun);
@@ -201,6 +162,13 @@ void begin_launch(State& s, const Request& r) {
 void begin_attach(State& s, const Request& r) {
   s.starting = r;
   if (const Status begun = attach(s, Arguments(r.arguments)); !begun.ok()) answer_start(s, begun);
+}
+
+void begin_attached(State& s) {
+  if (std::exchange(s.begun, true)) return;
+  answer_start(s, {});
+  s.event("initialized");
+  for (const Json& message : std::exchange(s.early, {})) bytecode_event(s, message);
 }
 
 void configuration_done(State& s, const Request& r) {
@@ -235,8 +203,9 @@ void server_closed(State& s, Side side) {
     if (t.where == side) t.stopped = false;
   if (s.attached && side == Side::kBytecode) {
     answer_start(s, invalid_argument("the process is gone"));
-    finish(s);
+    return finish(s);
   }
+  if (s.attached && !s.over) begin_attached(s);  // without debugpy
 }
 
 void terminate(State& s, const Request& r) {
@@ -254,16 +223,13 @@ void disconnect(State& s, const Request& r) {
     s.process->kill();
     return;
   }
-  const auto left = std::make_shared<int>(1);
-  const auto one_less = [&s, r, left](const Json&) {
-    if (--*left == 0) leave(s, r);
-  };
-  for (const Side side : kSides) {
-    if (!s.of(side).open()) continue;
-    ++*left;
-    s.ask(side, "disconnect", r.arguments, one_less);
+  // debugpy's answer isn't waited for: the end of its connection lets threads go, too, and the process may calculate without letting Python run.
+  if (s.of(Side::kPython).open()) {
+    s.ask(Side::kPython, "disconnect", {{"terminateDebuggee", false}});  // it would kill the process; the other server ends its runs
+    s.of(Side::kPython).upstream->close();
   }
-  one_less({});
+  if (!s.of(Side::kBytecode).open()) return leave(s, r);
+  s.ask(Side::kBytecode, "disconnect", r.arguments, [&s, r](const Json&) { leave(s, r); });
 }
 
 }  // namespace msvm::observe::dap::merge

@@ -25,7 +25,8 @@ State::~State() {
   process.reset();
   acceptor.reset();
   for (Server& s : servers) s.upstream.reset();
-  if (their_socket >= 0) ::close(their_socket);
+  for (const int fd : {their_socket, early_socket})
+    if (fd >= 0) ::close(fd);
 }
 
 void State::send(Json message) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "observe/dap/merge/acceptor.h"
 #include "observe/dap/merge/breakpoints.h"
@@ -43,6 +44,8 @@ struct State {
   std::optional<Request> starting;       // launch or attach, until it is answered
   std::optional<Request> ending;         // disconnect, until the program has ended
   bool attached = false;                 // to a process that was there before
+  bool begun = false;                    // of those: the client may set breakpoints
+  std::vector<Json> early;               // what the process's own server told before
   bool configured = false;               // the client has sent configurationDone
   bool process_ended = false;            // the one that was launched
   bool over = false;                     // `terminated` is out, or the client has left
@@ -52,6 +55,7 @@ struct State {
   Threads threads;
   Breakpoints breakpoints;
   std::string token;                     // of debugpy
+  int early_socket = -1;                 // debugpy in a process that is attached to, until the answer about it is here
   int their_socket = -1;                 // the launched program's end, until it has it
 
   std::unique_ptr<Process> process;
@@ -82,12 +86,24 @@ Json body_of(const Json& answer);
 // lifecycle.cpp
 void begin_launch(State& s, const Request& r);
 void begin_attach(State& s, const Request& r);
+/// Once, when it is known whether debugpy comes, or it takes too long.
+void begin_attached(State& s);
 void configuration_done(State& s, const Request& r);
 void terminate(State& s, const Request& r);
 void disconnect(State& s, const Request& r);
 /// Breakpoints and filters to a server that is ready for them, and configurationDone if the client has sent it.
 void configure(State& s, Side side);
 void server_closed(State& s, Side side);
+void answer_start(State& s, const Status& how);
+void open_server(State& s, Side side, std::unique_ptr<Connection> connection);
+/// initialize and attach; the server's `initialized` comes when it is ready.
+void greet(State& s, Side side, Json attach, std::function<void(const Json&)> initialized, std::function<void(const Json&)> attached);
+
+// debugpy.cpp
+/// A port for debugpy, until it has come.
+Status await_debugpy(State& s);
+/// In the process that is attached to, if it has debugpy.
+void start_debugpy(State& s);
 
 // events.cpp
 void python_event(State& s, const Json& message);

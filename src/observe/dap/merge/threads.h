@@ -31,16 +31,17 @@ struct Thread {
 class Threads {
  public:
   Thread& of_python(int64_t id);
-  /// `host`: what debugpy calls it; -1 if it doesn't know it.
+  /// `host`: what debugpy calls it; -1 if it doesn't know it. Once it does, the thread has the id that debugpy's had, unless it is stopped: then it keeps its own.
   Thread& of_bytecode(int64_t id, int64_t host);
   /// By the client's id; null: there is none.
   Thread* find(int64_t id);
-  void erase_python(int64_t id);
+  /// The client's id of it.
+  int64_t erase_python(int64_t id);
   std::map<int64_t, Thread>& all() { return all_; }
 
  private:
   std::map<int64_t, Thread> all_;
-  std::map<int64_t, int64_t> by_bytecode_;  // its id there -> the client's
+  std::map<int64_t, int64_t> by_python_, by_bytecode_;  // its id there -> the client's
 };
 
 }  // namespace msvm::observe::dap::merge

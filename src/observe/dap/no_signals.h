@@ -1,0 +1,24 @@
+// Signals are for a program's own threads. Private to the room.
+#pragma once
+#include <pthread.h>
+#include <signal.h>
+
+namespace msvm::observe::dap {
+
+/// Threads that are started meanwhile get none.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace msvm::observe::dap
