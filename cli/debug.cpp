@@ -133,7 +133,7 @@ void add_debug(CLI::App& app, int& code) {
   auto o = std::make_shared<Options>();
   c->add_option("program", o->program, ".msbc, .msasm, .onnx or .py");
   c->add_option("args", o->args, "of a Python program");
-  c->add_option("--attach", o->attach, "the PID of a process with a debug server (MSVM_DEBUG, ms.vm.start_debugger())")->check(CLI::PositiveNumber);
+  c->add_option("--attach", o->attach, "the PID of a process with a debug server (MSVM_DEBUG, ms.vm.start_debugger())")->check(CLI::Validator([](std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos && text.find_first_not_of('0') != std::string::npos ? "" : fmt::format("expected the PID of a process, a number from 1, found \"{}\"", text); }, "PID"));
   c->add_option("-s,--shape", o->shapes, "NAME=1x3x480x640: fill this input with seeded numbers (repeatable)");
   c->add_option("-i,--input", o->inputs, "NAME=FILE.npy (repeatable)");
   c->add_option("--range", o->ranges, "NAME=LOW:HIGH for those numbers");
