@@ -75,6 +75,12 @@ const std::vector<DebugConsole::Command>& DebugConsole::commands() {
   return all;
 }
 
+bool DebugConsole::prepares(const std::string& line) {
+  const std::string word = split_word(trimmed(line)).first;
+  const auto is = [&](std::string_view name, size_t shortest) { return word.size() >= shortest && name.starts_with(word); };
+  return word.empty() || word[0] == '#' || is("break", 1) || is("delete", 1) || is("catch", 5);
+}
+
 Result<bool> DebugConsole::command(const std::string& given) {
   take_all();
   if (!stop_of(thread_)) MSVM_RETURN_IF_ERROR(select_waiting());
@@ -156,9 +162,22 @@ Status DebugConsole::send_breakpoints(const std::string& kind, const std::string
   for (size_t i = 0; i < sent.size() && i < found.size(); ++i) {
     sent[i]->id = found[i].value("id", int64_t{0});
     sent[i]->verified = found[i].value("verified", false);
+    sent[i]->was_bound |= sent[i]->verified;
     sent[i]->message = text_in(found[i], "message");
   }
   return {};
+}
+
+/// What a line without a file is of: the frame's source; before the first stop the program itself.
+Result<std::string> DebugConsole::source_of_lines() {
+  std::error_code error;
+  if (!stop_of(thread_) && program_.ends_with(".py")) return std::filesystem::absolute(program_, error).lexically_normal().string();
+  if (!stop_of(thread_) && !over_) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call("loadedSources"));
+    for (const Json& s : body.value("sources", Json::array())) return text_in(s, "path");
+  }
+  MSVM_ASSIGN_OR_RETURN(const Json top, frame());
+  return text_in(top.value("source", Json::object()), "path");
 }
 
 Status DebugConsole::set_break(const std::string& a) {
@@ -189,8 +208,7 @@ Status DebugConsole::set_break(const std::string& a) {
   } else if (const auto line = number(where)) {
     b.kind = "line";
     b.line = *line;
-    MSVM_ASSIGN_OR_RETURN(const Json top, frame());
-    b.source = text_in(top.value("source", Json::object()), "path");
+    MSVM_ASSIGN_OR_RETURN(b.source, source_of_lines());
     if (b.source.empty()) return invalid_argument("this frame has no listing: say FILE:LINE");
   } else if (const size_t colon = where.rfind(':'); colon != std::string::npos && number(where.substr(colon + 1))) {
     b.kind = "line";
@@ -444,7 +462,22 @@ std::vector<std::string> DebugConsole::completions(const std::string& line) {
       if (std::string_view(c.name).starts_with(line)) out.emplace_back(c.name);
     return out;
   }
-  const auto found = call("completions", {{"text", line}, {"column", line.size() + 1}});
+  const auto [command, word] = split_word(line);
+  const auto offer = [&, &typed = word](std::string_view name) {
+    if (name.starts_with(typed)) out.push_back(line.substr(0, line.size() - typed.size()) + std::string(name));
+  };
+  if (command == "help" || command == "h") {
+    for (const Command& c : commands()) offer(c.name);
+    return out;
+  }
+  if (command == "info" || command == "i") {
+    for (const char* what : {"registers", "call", "symbols", "constants", "breakpoints", "threads", "buffers", "program", "status"}) offer(what);
+    return out;
+  }
+  Json arguments{{"text", line}, {"column", line.size() + 1}};
+  if (stop_of(thread_))
+    if (const auto top = frame(); top.ok()) arguments["frameId"] = (*top)["id"];
+  const auto found = call("completions", std::move(arguments));
   if (!found.ok()) return out;
   for (const Json& t : found->value("targets", Json::array()))
     out.push_back(line.substr(0, static_cast<size_t>(t.value("start", 0))) + text_in(t, "text"));

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -21,6 +22,13 @@ std::atomic<bool> interrupted{false};
 }  // namespace
 
 void DebugConsole::interrupt() { interrupted = true; }
+void DebugConsole::forget_interrupt() { interrupted = false; }
+
+std::string DebugConsole::prompt() {
+  take_all();
+  announce();
+  return threads_.size() > 1 && stop_of(thread_) ? fmt::format("(msvm thread {}) ", number_of(thread_)) : "(msvm) ";
+}
 
 DebugConsole::DebugConsole(observe::dap::Output& adapter, bool colour) : client_(adapter, [this](const Json& message) { take(message); }), colour_(colour) {}
 
@@ -85,6 +93,7 @@ void DebugConsole::take_all() {
       for (Breakpoint& mine : breakpoints_)
         if (mine.id == b.value("id", int64_t{-1}) && mine.verified != b.value("verified", false)) {
           mine.verified = b.value("verified", false);
+          mine.was_bound |= mine.verified;
           mine.message = b.value("message", "");
           print_breakpoint(mine);
         }
@@ -117,7 +126,13 @@ Status DebugConsole::wait(int64_t thread) {
   }
 }
 
-Status DebugConsole::begin(const char* request, Json arguments) {
+bool DebugConsole::never_bound(int number) const {
+  const auto at = std::ranges::find(breakpoints_, number, &Breakpoint::number);
+  return at != breakpoints_.end() && !at->was_bound;
+}
+
+Status DebugConsole::begin(const char* request, Json arguments, const std::function<Status()>& before) {
+  program_ = text_in(arguments, "program");
   attached_ = std::string_view(request) == "attach";
   MSVM_RETURN_IF_ERROR(call("initialize", {{"clientID", "msvm debug"}, {"adapterID", "msvm"}, {"linesStartAt1", true}, {"columnsStartAt1", true}, {"pathFormat", "path"}}).status());
   // Some adapters answer this only when the configuration is done.
@@ -143,6 +158,7 @@ Status DebugConsole::begin(const char* request, Json arguments) {
   };
   Status ready = wait_for([&] { return initialized_; });
   if (ready.ok()) ready = call("setExceptionBreakpoints", {{"filters", {"failure"}}}).status();
+  if (ready.ok()) ready = before();
   if (ready.ok()) ready = call("configurationDone").status();
   if (ready.ok()) ready = wait_for([&] { return answered; });
   if (!answered) client_.closed();  // nobody writes to what is gone

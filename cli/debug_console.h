@@ -2,6 +2,7 @@
 #pragma once
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -31,9 +32,15 @@ class DebugConsole {
 
   observe::dap::Client& client() { return client_; }
   /// `request`: "launch" or "attach". Returns when the program waits, has ended, or (attached) runs.
-  Status begin(const char* request, Json arguments);
+  /// `before` is called when breakpoints can be set, and nothing has run yet.
+  Status begin(const char* request, Json arguments, const std::function<Status()>& before);
   /// Carries a line out and prints what it says. False: `quit`. The error is for the user.
   Result<bool> command(const std::string& line);
+  /// Whether the line says where to stop, and needs no program that waits.
+  static bool prepares(const std::string& line);
+  int last_breakpoint() const { return last_number_; }
+  /// A breakpoint that is there, and has found no place so far.
+  bool never_bound(int number) const;
   /// Lets go of the program.
   void end();
   bool over() const { return over_; }
@@ -44,6 +51,10 @@ class DebugConsole {
 
   /// For Ctrl-C: the program is paused. From signal handlers.
   static void interrupt();
+  /// One that came while nothing ran.
+  static void forget_interrupt();
+  /// Of a terminal: it names the thread where there are several.
+  std::string prompt();
 
  private:
   struct Breakpoint {
@@ -51,7 +62,7 @@ class DebugConsole {
     std::string kind, where, source;  // kind: "line", "address", "function"; source: of lines
     int64_t line = 0;
     Json options = Json::object();
-    bool verified = false;
+    bool verified = false, was_bound = false;
     std::string message;
     int64_t id = 0;                   // the adapter's
   };
@@ -98,6 +109,7 @@ class DebugConsole {
   Status print_source(const Json& frame, int64_t around, int64_t more);
   Status send_breakpoints(const std::string& kind, const std::string& source);
   void print_breakpoint(const Breakpoint& b);
+  Result<std::string> source_of_lines();
   void print_registers(const Json& rows, bool only_changed);
 
   Status step(const std::string& a);
@@ -138,6 +150,7 @@ class DebugConsole {
   std::map<std::string, Json> listings_;            // by uri
   std::string last_;                                // the line that an empty one repeats
   std::vector<Breakpoint> breakpoints_;
+  std::string program_;                             // launched
   int last_number_ = 0;
 };
 

@@ -52,7 +52,7 @@ Status DebugConsole::print_source(const Json& frame, int64_t around, int64_t mor
   } else {
     return invalid_argument("there is no source for this frame");
   }
-  if (around - more > static_cast<int64_t>(lines.size())) return invalid_argument(fmt::format("there is no line {}: the last one is {}", std::max(here, around - more), lines.size()));
+  if (around - more > static_cast<int64_t>(lines.size())) return invalid_argument(fmt::format("there is no line {}: the last one is {}", around, lines.size()));
   print_lines(lines, around, here, more);
   next_line_ = around + more + 1;
   return {};

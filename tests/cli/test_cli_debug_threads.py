@@ -240,3 +240,31 @@ def test_a_launched_program_with_threads(environment, tmp_path):
         assert "The program has ended." in c.text
         assert {"worker 1", "worker 2"} <= names
         assert "results 24.0 48.0" in c.text
+
+
+def test_breakpoints_of_a_script_are_there_before_the_first_run(environment, tmp_path):
+    (tmp_path / "workers.py").write_text(textwrap.dedent(WORKERS))
+    (tmp_path / "first").write_text("# before anything runs\nbreak Mul if x_0 == 4\nbreak 11\ncontinue\nwhere\nquit\n")
+    done = subprocess.run(
+        [MSVM, "debug", "workers.py", "--python", sys.executable, "-x", "first"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0 and done.stderr == "", done
+    told, stop = done.stdout.split("Stopped", 1)
+    assert "(msvm) break Mul if x_0 == 4\n" in told and "(msvm) break 11\n" in told
+    assert "entry" in stop.split("(msvm) continue", 1)[0]
+    assert "breakpoint\nBC-Instruction: OP_CALL" in stop.split("(msvm) continue", 1)[1]
+
+
+def test_completion_of_what_can_be_attached(process, environment, tmp_path):
+    def offered(word):
+        done = subprocess.run([MSVM, "__complete", "--", "debug", "--attach", word], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True)
+        return done.stdout
+
+    rows = offered("").splitlines()
+    assert len(rows) == 1 and rows[0].startswith(f"{process.process.pid}\t") and rows[0].endswith("workers.py 1000000000"), rows
+    assert offered("x") == ""
+
+
+def test_an_address_that_is_none(environment, tmp_path):
+    done = subprocess.run([sys.executable, "-c", "import msvm"], env={**environment, "MSVM_DEBUG": "nowhere:x"}, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert "debug server:" in done.stderr and "monitor" not in done.stderr and "9464" not in done.stderr, done.stderr

@@ -232,8 +232,10 @@ TEST_F(Debugging, StepsOverALoopAtItsWayBack) {
   EXPECT_EQ(debugger().evaluate(s.thread, "R1")->integer, 1);
   step(Step::kOver);  // the next round
   EXPECT_EQ(where, (std::vector<int32_t>{6, 7, 2, 4, 5, 6, 7, 2}));
+  EXPECT_EQ(client.ended_steps, 0);
   EXPECT_TRUE(debugger().step(s.thread, Step::kOut).ok());
   EXPECT_EQ(run.text(), "4950");
+  EXPECT_EQ(client.ended_steps, 1);
 }
 
 TEST_F(Debugging, AThousandRoundsWithAFalseCondition) {
