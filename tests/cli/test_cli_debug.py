@@ -213,7 +213,20 @@ b0:
 
 
 def test_what_is_not_there(debug):
-    done = debug(EMPTY, "list 99999", "list 10", "list", "help foo", "break Relu if", "break Relu hit", "break Relu log", "info breakpoints", "step", "values R0", args=["-s", "x=0"])
+    done = debug(
+        EMPTY,
+        "list 99999",
+        "list 10",
+        "list",
+        "help foo",
+        "break Relu if",
+        "break Relu hit",
+        "break Relu log",
+        "info breakpoints",
+        "step",
+        "values R0",
+        args=["-s", "x=0"],
+    )
     assert done.code == 0
     assert "error: there is no line 99999: the last one is " in done.err, done.err
     assert 'there is no command "foo"' in done.err

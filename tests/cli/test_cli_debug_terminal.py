@@ -23,8 +23,16 @@ class Terminal:
 
     def __init__(self, folder, *args):
         ours, theirs = pty.openpty()
-        env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "MSVM_CACHE_DIR": str(folder / "code"), "XDG_STATE_HOME": str(folder / "state")}
-        self.process = subprocess.Popen([MSVM, "debug", *args], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True)
+        env = {
+            **os.environ,
+            "TERM": "xterm",
+            "NO_COLOR": "1",
+            "MSVM_CACHE_DIR": str(folder / "code"),
+            "XDG_STATE_HOME": str(folder / "state"),
+        }
+        self.process = subprocess.Popen(
+            [MSVM, "debug", *args], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True
+        )
         os.close(theirs)
         self.fd = ours
         self.text = ""

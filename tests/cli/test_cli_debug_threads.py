@@ -216,7 +216,9 @@ def test_a_second_debugger_is_told_of_the_first(process, attached):
         with attached(process) as second:
             second.until("error: ")
             assert second.process.wait(PATIENCE) == 1
-            who = f"another debugger is attached to process {process.process.pid}: msvm debug (process {first.process.pid}): end its session"
+            who = (
+                f"another debugger is attached to process {process.process.pid}: msvm debug (process {first.process.pid}): end its session"
+            )
             assert who in second.text, second.text
         assert first.do("info breakpoints") == "no breakpoints\n"
         first.say("quit")
@@ -246,7 +248,13 @@ def test_breakpoints_of_a_script_are_there_before_the_first_run(environment, tmp
     (tmp_path / "workers.py").write_text(textwrap.dedent(WORKERS))
     (tmp_path / "first").write_text("# before anything runs\nbreak Mul if x_0 == 4\nbreak 11\ncontinue\nwhere\nquit\n")
     done = subprocess.run(
-        [MSVM, "debug", "workers.py", "--python", sys.executable, "-x", "first"], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
+        [MSVM, "debug", "workers.py", "--python", sys.executable, "-x", "first"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert done.returncode == 0 and done.stderr == "", done
     told, stop = done.stdout.split("Stopped", 1)
@@ -257,7 +265,14 @@ def test_breakpoints_of_a_script_are_there_before_the_first_run(environment, tmp
 
 def test_completion_of_what_can_be_attached(process, environment, tmp_path):
     def offered(word):
-        done = subprocess.run([MSVM, "__complete", "--", "debug", "--attach", word], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=True)
+        done = subprocess.run(
+            [MSVM, "__complete", "--", "debug", "--attach", word],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
+        )
         return done.stdout
 
     rows = offered("").splitlines()
@@ -266,5 +281,12 @@ def test_completion_of_what_can_be_attached(process, environment, tmp_path):
 
 
 def test_an_address_that_is_none(environment, tmp_path):
-    done = subprocess.run([sys.executable, "-c", "import msvm"], env={**environment, "MSVM_DEBUG": "nowhere:x"}, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", "import msvm"],
+        env={**environment, "MSVM_DEBUG": "nowhere:x"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
     assert "debug server:" in done.stderr and "monitor" not in done.stderr and "9464" not in done.stderr, done.stderr

@@ -24,7 +24,7 @@ def test_what_was_refused_can_be_asked_for_again(client, environment, tmp_path):
     try:
         place = environment["XDG_RUNTIME_DIR"] + f"/msvm/{program.pid}.debug.json"
         until = time.monotonic() + PATIENCE
-        while not os.path.exists(place):
+        while not Path(place).exists():
             assert time.monotonic() < until and program.poll() is None
             time.sleep(0.05)
         address = f"127.0.0.1:{json.loads(Path(place).read_text())['port']}"
