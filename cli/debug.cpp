@@ -147,6 +147,7 @@ int debug(const Options& o) {
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // whoever reads along sees what has happened
   struct sigaction on_interrupt {};
   on_interrupt.sa_handler = [](int) { DebugConsole::interrupt(); };
+  if (isatty(STDIN_FILENO)) on_interrupt.sa_flags = SA_RESTART;  // at the prompt it ends nothing
   sigaction(SIGINT, &on_interrupt, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   Direct to_console, to_front;

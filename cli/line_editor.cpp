@@ -68,6 +68,7 @@ void keep(std::span<const std::string> lines) {
 LineEditor::LineEditor(Complete complete) : lines_(kept_lines()) {
   completer = new Complete(std::move(complete));
   rl_readline_name = const_cast<char*>("msvm");
+  rl_catch_signals = 0;  // the debugger has a handler of its own, and children that mustn't be told
   rl_attempted_completion_function = words_for;
   rl_completion_append_character = 0;
   using_history();

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import signal
 import stat
 import subprocess
 import sys
@@ -13,9 +14,9 @@ import pytest
 from command import MSVM, ROOT
 
 sys.path.append(str(ROOT / "tests/dap"))
-from modules import NECK  # noqa: E402
+from modules import FOREVER, NECK  # noqa: E402
 
-PATIENCE = 20
+PATIENCE = 30
 
 
 class Terminal:
@@ -97,5 +98,33 @@ def test_lines_are_edited_and_remembered(terminal, tmp_path):
     t = terminal()
     t.type("\x1b[A\x1b[A\n")  # up, past quit
     t.until(r"\n7\r?\n")
+    t.until(r"\(msvm\) $")
+    assert t.leave() == 0
+
+
+def test_ctrl_c_at_the_prompt_ends_nothing(terminal):
+    t = terminal()
+    for _ in range(3):
+        t.process.send_signal(signal.SIGINT)
+        time.sleep(0.1)  # each on its own
+    t.type("\x15print 20 + 3\n")  # Ctrl-U: whatever stands there
+    t.until(r"\n23\r?\n")
+    t.until(r"\(msvm\) $")
+    assert t.leave() == 0
+
+
+def test_ctrl_c_pauses_a_program_that_runs(terminal, tmp_path):
+    (tmp_path / "neck.msasm").write_text(FOREVER)
+    t = Terminal(tmp_path, "neck.msasm")
+    t.until(r"\(msvm\) $")
+    t.type("continue\n")
+    t.until(r"continue\r?\n")
+    until = time.monotonic() + PATIENCE
+    while "Stopped: pause" not in t.text:  # one that comes before the program runs is the prompt's
+        assert time.monotonic() < until, t.text
+        t.process.send_signal(signal.SIGINT)
+        if select.select([t.fd], [], [], 0.5)[0]:
+            t.text += os.read(t.fd, 65536).decode(errors="replace")
+    t.until(r"Stopped: pause")
     t.until(r"\(msvm\) $")
     assert t.leave() == 0
