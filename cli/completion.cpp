@@ -4,8 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "common.h"
+#include "observe/dap/server_file.h"
 
 namespace msvm::cli {
 namespace {
@@ -81,15 +84,35 @@ vector<string> members(const CLI::Option& o) {
   return out;
 }
 
+/// What a process was started as, in one line: names without their folders.
+string command_line(int pid) {
+  std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+  string text{std::istreambuf_iterator<char>(in), {}};
+  string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\0', at), text.size());
+    string word = text.substr(at, end - at);
+    if (word.starts_with('/')) word.erase(0, word.rfind('/') + 1);
+    out += (out.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return out.substr(0, 80);
+}
+
 class Completer {
  public:
   explicit Completer(string word) : word_(std::move(word)) {}
 
-  void offer(const string& text, const string& description) {
-    if (text.starts_with(word_)) out_.candidates.push_back({text, first_sentence(description)});
+  void offer(const string& text, const string& description, bool whole = false) {
+    if (text.starts_with(word_)) out_.candidates.push_back({text, whole ? description : first_sentence(description)});
   }
 
   void value_of(const CLI::Option& o) {
+    if (o.get_type_name() == kAttachable) {
+      for (const int pid : observe::dap::running_servers()) offer(fmt::format("{}", pid), command_line(pid), true);
+      return;
+    }
     const vector<string> known = members(o);
     for (const string& m : known) offer(m, "");
     if (known.empty()) out_.files = true;

@@ -7,6 +7,9 @@
 
 namespace msvm::cli {
 
+/// The type's name of options that take the PID of a process with a debug server.
+inline constexpr const char* kAttachable = "PID";
+
 struct Completions {
   struct Candidate {
     std::string text, description;

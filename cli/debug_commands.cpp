@@ -22,15 +22,6 @@ std::pair<std::string, std::string> split_word(const std::string& text) {
   return {text.substr(0, end), trimmed(std::string_view(text).substr(end))};
 }
 
-std::optional<int64_t> number(const std::string& text) {
-  int64_t v = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-  return v;
-}
-
-Status expected(const std::string& what, const std::string& found) { return invalid_argument(fmt::format("expected {}, found {}", what, found.empty() ? "nothing" : "\"" + found + "\"")); }
-
 void print_table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows) {
   Table t(header);
   for (const auto& r : rows) t.row(r);
@@ -40,6 +31,15 @@ void print_table(const std::vector<std::string>& header, const std::vector<std::
 std::string shown(const Json& j) { return j.is_string() ? j.get<std::string>() : observe::dap::dump(j); }
 
 }  // namespace
+
+std::optional<int64_t> number(const std::string& text) {
+  int64_t v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
+  return v;
+}
+
+Status expected(const std::string& what, const std::string& found) { return invalid_argument(fmt::format("expected {}, found {}", what, found.empty() ? "nothing" : "\"" + found + "\"")); }
 
 struct DebugConsole::Command {
   const char *name, *brief, *arguments, *what;  // brief: the shortest form that is understood
@@ -53,8 +53,8 @@ const std::vector<DebugConsole::Command>& DebugConsole::commands() {
       {"step", "s", "[N]", "to the next instruction, within regions and into Python calls, N times", &C::step, true},
       {"next", "n", "[N]", "the same, but a region in native code is passed as one", &C::next, true},
       {"finish", "fin", "", "to the end of the run", &C::finish, true},
-      {"continue", "c", "", "to the next breakpoint, or the end", &C::go_on, true},
-      {"pause", "pause", "", "stops a program that runs (also Ctrl-C)", &C::pause},
+      {"continue", "c", "[THREAD]", "all threads go on, or this one, to the next breakpoint, or the end", &C::go_on, true},
+      {"pause", "pause", "[THREAD]", "stops a program that runs (also Ctrl-C), or a thread of it", &C::pause},
       {"break", "b", "WHERE [if EXPRESSION] [hit N] [log TEXT]", "WHERE: a line of the listing, FILE:LINE, *0x1a, a function or an operator", &C::set_break},
       {"delete", "d", "[NUMBER]", "takes a breakpoint away, or all", &C::delete_break},
       {"catch", "catch", "[failure] [fallback] [nan]", "what else to stop at; nothing: none of them", &C::catch_},
@@ -75,9 +75,16 @@ const std::vector<DebugConsole::Command>& DebugConsole::commands() {
   return all;
 }
 
+bool DebugConsole::prepares(const std::string& line) {
+  const std::string word = split_word(trimmed(line)).first;
+  const auto is = [&](std::string_view name, size_t shortest) { return word.size() >= shortest && name.starts_with(word); };
+  return word.empty() || word[0] == '#' || is("break", 1) || is("delete", 1) || is("catch", 5);
+}
+
 Result<bool> DebugConsole::command(const std::string& given) {
   take_all();
-  if (new_stop_) MSVM_RETURN_IF_ERROR(show_stop());  // of another thread, meanwhile
+  if (!stop_of(thread_)) MSVM_RETURN_IF_ERROR(select_waiting());
+  announce();
   std::string line = trimmed(given);
   if (const size_t comment = line.find('#'); comment == 0) return true;
   if (line.empty()) {
@@ -115,13 +122,17 @@ Status DebugConsole::go(const char* request, const std::string& times) {
   if (!n || *n < 1) return expected("how often", times);
   for (int64_t i = 0; i < *n; ++i) {
     MSVM_RETURN_IF_ERROR(need_stop());
-    stopped_ = false;
-    if (auto answer = call(request, {{"threadId", thread_}}); !answer.ok()) {
-      stopped_ = true;
+    const int64_t thread = thread_;
+    const ThreadStop before = *stop_of(thread);
+    thread_goes_on(thread);
+    left_.erase(thread);
+    if (auto answer = call(request, {{"threadId", thread}}); !answer.ok()) {
+      stops_.push_back(before);
       return answer.status();
     }
-    MSVM_RETURN_IF_ERROR(wait());
-    if (over_ || text_in(stop_, "reason") != "step") break;
+    MSVM_RETURN_IF_ERROR(wait(thread));
+    const ThreadStop* now = stop_of(thread);
+    if (!now || thread_ != thread || text_in(now->body, "reason") != "step") break;
   }
   return {};
 }
@@ -129,18 +140,6 @@ Status DebugConsole::go(const char* request, const std::string& times) {
 Status DebugConsole::step(const std::string& a) { return go("stepIn", a); }
 Status DebugConsole::next(const std::string& a) { return go("next", a); }
 Status DebugConsole::finish(const std::string&) { return go("stepOut", ""); }
-
-Status DebugConsole::go_on(const std::string&) {
-  if (!stopped_ && !over_) return wait();  // an attached program
-  return go("continue", "");
-}
-
-Status DebugConsole::pause(const std::string&) {
-  if (over_) return need_stop();
-  if (stopped_) return invalid_argument("the program waits already");
-  MSVM_RETURN_IF_ERROR(call("pause", {{"threadId", 0}}).status());
-  return wait();
-}
 
 // --- breakpoints -------------------------------------------------------------------------------------------------------
 
@@ -163,9 +162,22 @@ Status DebugConsole::send_breakpoints(const std::string& kind, const std::string
   for (size_t i = 0; i < sent.size() && i < found.size(); ++i) {
     sent[i]->id = found[i].value("id", int64_t{0});
     sent[i]->verified = found[i].value("verified", false);
+    sent[i]->was_bound |= sent[i]->verified;
     sent[i]->message = text_in(found[i], "message");
   }
   return {};
+}
+
+/// What a line without a file is of: the frame's source; before the first stop the program itself.
+Result<std::string> DebugConsole::source_of_lines() {
+  std::error_code error;
+  if (!stop_of(thread_) && program_.ends_with(".py")) return std::filesystem::absolute(program_, error).lexically_normal().string();
+  if (!stop_of(thread_) && !over_) {
+    MSVM_ASSIGN_OR_RETURN(const Json body, call("loadedSources"));
+    for (const Json& s : body.value("sources", Json::array())) return text_in(s, "path");
+  }
+  MSVM_ASSIGN_OR_RETURN(const Json top, frame());
+  return text_in(top.value("source", Json::object()), "path");
 }
 
 Status DebugConsole::set_break(const std::string& a) {
@@ -189,13 +201,14 @@ Status DebugConsole::set_break(const std::string& a) {
     }
     more = after;
   }
+  for (const auto& [begins, needs] : {std::pair{"condition", "an expression after if"}, {"hitCondition", "how often after hit, such as 3 or >= 3"}, {"logMessage", "a text after log"}})
+    if (const auto given = b.options.find(begins); given != b.options.end() && given->get<std::string>().empty()) return expected(needs, "");
   if (where.starts_with('*')) {
     b.kind = "address";
   } else if (const auto line = number(where)) {
     b.kind = "line";
     b.line = *line;
-    MSVM_ASSIGN_OR_RETURN(const Json top, frame());
-    b.source = text_in(top.value("source", Json::object()), "path");
+    MSVM_ASSIGN_OR_RETURN(b.source, source_of_lines());
     if (b.source.empty()) return invalid_argument("this frame has no listing: say FILE:LINE");
   } else if (const size_t colon = where.rfind(':'); colon != std::string::npos && number(where.substr(colon + 1))) {
     b.kind = "line";
@@ -286,11 +299,7 @@ Status DebugConsole::info(const std::string& a) {
     for (const Breakpoint& b : breakpoints_) print_breakpoint(b);
     return {};
   }
-  if (is("threads")) {
-    MSVM_ASSIGN_OR_RETURN(const Json body, call("threads"));
-    for (const Json& t : body["threads"]) fmt::print("{} {:<4} {}\n", t["id"] == thread_ ? "*" : " ", t["id"].dump(), printable(text_in(t, "name")));
-    return {};
-  }
+  if (is("threads")) return show_threads();
   if (is("buffers")) {
     MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/buffers"));
     std::vector<std::vector<std::string>> rows;
@@ -318,7 +327,7 @@ Status DebugConsole::info(const std::string& a) {
 Status DebugConsole::print(const std::string& a) {
   if (a.empty()) return expected("an expression", a);
   Json arguments{{"expression", a}, {"context", "repl"}};
-  if (stopped_) {
+  if (stop_of(thread_)) {
     MSVM_ASSIGN_OR_RETURN(const Json top, frame());
     arguments["frameId"] = top["id"];
   }
@@ -354,7 +363,8 @@ Status DebugConsole::values(const std::string& a) {
   for (const Json& v : t["values"]) elements += (elements.empty() ? "" : ", ") + shown(v);
   const Json& s = t["statistics"];
   fmt::print("{}{}: {}{}\n", text_in(t, "dtype"), t["shape"].dump(), elements, t.value("truncated", false) ? ", ..." : "");
-  fmt::print("min {}  max {}  mean {}  NaN {}  Inf {}  zeros {} of {}\n", shown(s["min"]), shown(s["max"]), shown(s["mean"]), shown(s["nan"]), shown(s["inf"]), shown(s["zeros"]), shown(t["total"]));
+  if (s["min"].is_null()) fmt::print("{}: NaN {}  Inf {}  zeros {} of {}\n", t["total"] == 0 ? "no elements" : "nothing finite", shown(s["nan"]), shown(s["inf"]), shown(s["zeros"]), shown(t["total"]));
+  else fmt::print("min {}  max {}  mean {}  NaN {}  Inf {}  zeros {} of {}\n", shown(s["min"]), shown(s["max"]), shown(s["mean"]), shown(s["nan"]), shown(s["inf"]), shown(s["zeros"]), shown(t["total"]));
   return {};
 }
 
@@ -371,6 +381,7 @@ Status DebugConsole::list(const std::string& a) {
   const auto line = number(a);
   if (!a.empty() && (!line || *line < 1)) return expected("a line", a);
   MSVM_ASSIGN_OR_RETURN(const Json top, frame());
+  if (line && *line > 1'000'000'000) return expected("a line", a);
   return print_source(top, line ? *line : next_line_ ? next_line_ + kMore : 0, kMore);
 }
 
@@ -381,7 +392,7 @@ Status DebugConsole::disassemble(const std::string& a) {
   std::string from = address;
   int64_t before = 0;
   std::string here;
-  if (stopped_) {
+  if (stop_of(thread_)) {
     MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("stackTrace", {{"startFrame", 0}, {"levels", 1}}));
     if (!body["stackFrames"].empty()) here = text_in(body["stackFrames"][0], "instructionPointerReference");
   }
@@ -421,16 +432,6 @@ Status DebugConsole::up_or_down(int by) {
   return {};
 }
 
-Status DebugConsole::select_thread(const std::string& a) {
-  const auto n = number(a);
-  if (!n) return expected("the number of a thread", a);
-  MSVM_RETURN_IF_ERROR(call("stackTrace", {{"threadId", *n}, {"levels", 1}}).status());
-  thread_ = *n;
-  frame_ = 0;
-  stopped_ = true;
-  return up_or_down(0);
-}
-
 Status DebugConsole::kernels(const std::string&) {
   MSVM_ASSIGN_OR_RETURN(const Json body, call_of_thread("msvm/call"));
   if (body.is_null()) return invalid_argument("the next instruction isn't an OP_CALL");
@@ -443,12 +444,14 @@ Status DebugConsole::kernels(const std::string&) {
 }
 
 Status DebugConsole::help(const std::string& a) {
+  bool found = false;
   for (const Command& c : commands()) {
     if (!a.empty() && !std::string_view(c.name).starts_with(a) && a != c.brief) continue;
     const std::string brief = std::string_view(c.brief) == c.name ? "" : fmt::format(" ({})", c.brief);
     fmt::print("  {:<20} {}\n{:23}{}\n", c.name + brief, c.arguments, "", c.what);
+    found = true;
   }
-  return {};
+  return found ? Status() : invalid_argument(fmt::format("there is no command \"{}\": `help` lists them", a));
 }
 
 std::vector<std::string> DebugConsole::completions(const std::string& line) {
@@ -459,7 +462,22 @@ std::vector<std::string> DebugConsole::completions(const std::string& line) {
       if (std::string_view(c.name).starts_with(line)) out.emplace_back(c.name);
     return out;
   }
-  const auto found = call("completions", {{"text", line}, {"column", line.size() + 1}});
+  const auto [command, word] = split_word(line);
+  const auto offer = [&, &typed = word](std::string_view name) {
+    if (name.starts_with(typed)) out.push_back(line.substr(0, line.size() - typed.size()) + std::string(name));
+  };
+  if (command == "help" || command == "h") {
+    for (const Command& c : commands()) offer(c.name);
+    return out;
+  }
+  if (command == "info" || command == "i") {
+    for (const char* what : {"registers", "call", "symbols", "constants", "breakpoints", "threads", "buffers", "program", "status"}) offer(what);
+    return out;
+  }
+  Json arguments{{"text", line}, {"column", line.size() + 1}};
+  if (stop_of(thread_))
+    if (const auto top = frame(); top.ok()) arguments["frameId"] = (*top)["id"];
+  const auto found = call("completions", std::move(arguments));
   if (!found.ok()) return out;
   for (const Json& t : found->value("targets", Json::array()))
     out.push_back(line.substr(0, static_cast<size_t>(t.value("start", 0))) + text_in(t, "text"));

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -21,6 +22,13 @@ std::atomic<bool> interrupted{false};
 }  // namespace
 
 void DebugConsole::interrupt() { interrupted = true; }
+void DebugConsole::forget_interrupt() { interrupted = false; }
+
+std::string DebugConsole::prompt() {
+  take_all();
+  announce();
+  return threads_.size() > 1 && stop_of(thread_) ? fmt::format("(msvm thread {}) ", number_of(thread_)) : "(msvm) ";
+}
 
 DebugConsole::DebugConsole(observe::dap::Output& adapter, bool colour) : client_(adapter, [this](const Json& message) { take(message); }), colour_(colour) {}
 
@@ -32,9 +40,10 @@ Result<Json> DebugConsole::call_of_thread(const char* name, Json arguments) {
   return call(name, std::move(arguments));
 }
 
-Status DebugConsole::need_stop() const {
+Status DebugConsole::need_stop() {
   if (over_) return invalid_argument("the program has ended");
-  return stopped_ ? Status() : invalid_argument("the program runs: `pause` stops it");
+  if (stop_of(thread_)) return {};
+  return stops_.empty() ? invalid_argument("the program runs: `pause` stops it") : invalid_argument(fmt::format("{} runs: `thread {}` looks at one that waits", thread_text(thread_), number_of(stops_.front().thread)));
 }
 
 void DebugConsole::take(const Json& event) {
@@ -62,18 +71,19 @@ void DebugConsole::take_all() {
     } else if (name == "initialized") {
       initialized_ = true;
     } else if (name == "stopped") {
-      stopped_ = new_stop_ = true;
-      stop_ = body;
-      thread_ = body.value("threadId", int64_t{0});
-      frame_ = 0;
-      next_line_ = 0;
+      thread_stopped(body);
     } else if (name == "continued") {
-      if (body.value("threadId", int64_t{0}) == thread_) stopped_ = false;
+      thread_goes_on(body.value("threadId", int64_t{0}));
+    } else if (name == "msvm/stepEnded") {
+      left_.insert(body.value("threadId", int64_t{0}));
+    } else if (name == "thread" && body.value("reason", "") == "exited") {
+      ended_.insert(body.value("threadId", int64_t{0}));
+      thread_goes_on(body.value("threadId", int64_t{0}));
     } else if (name == "exited") {
       exit_code_ = body.value("exitCode", 0);
     } else if (name == "terminated") {
       over_ = true;
-      stopped_ = false;
+      stops_.clear();
     } else if (name == "msvm/listingChanged") {
       listings_.erase(body.value("uri", ""));
     } else if (name == "msvm/patched") {
@@ -83,6 +93,7 @@ void DebugConsole::take_all() {
       for (Breakpoint& mine : breakpoints_)
         if (mine.id == b.value("id", int64_t{-1}) && mine.verified != b.value("verified", false)) {
           mine.verified = b.value("verified", false);
+          mine.was_bound |= mine.verified;
           mine.message = b.value("message", "");
           print_breakpoint(mine);
         }
@@ -90,26 +101,39 @@ void DebugConsole::take_all() {
   }
 }
 
-Status DebugConsole::wait() {
+Status DebugConsole::wait(int64_t thread) {
   bool asked = false;
   for (;;) {
     take_all();
-    if (new_stop_) return show_stop();
+    if (ThreadStop* s = unshown(thread)) return show_stop(*s);
+    // Of a launched program something else is told sooner or later, but for what a thread that waits holds up.
+    if (thread && !over_ && (attached_ || !stops_.empty()))
+      for (const auto& [who, what] : {std::pair{&left_, kRunEnded}, {&ended_, kThreadEnded}})
+        if (who->contains(thread)) return show_left(what);
     if (over_) {
       fmt::print("The program has ended{}.\n", exit_code_ ? fmt::format(" with exit code {}", exit_code_) : "");
       return {};
     }
     if (interrupted.exchange(false)) {
+      if (!stops_.empty()) return show_left("Interrupted");
       if (asked) return Status(StatusCode::kCancelled, "the program runs on, and doesn't come to an instruction: `quit` ends it");
       asked = true;
-      MSVM_RETURN_IF_ERROR(call("pause", {{"threadId", thread_}}).status());
+      // The current thread; all where that is gone, or there is none.
+      if (ended_.contains(thread_) || !call("pause", {{"threadId", thread_}}).ok()) MSVM_RETURN_IF_ERROR(call("pause", {{"threadId", 0}}).status());
     }
     std::unique_lock lock(mutex_);
     if (events_.empty()) said_.wait_for(lock, kGlance);
   }
 }
 
-Status DebugConsole::begin(const char* request, Json arguments) {
+bool DebugConsole::never_bound(int number) const {
+  const auto at = std::ranges::find(breakpoints_, number, &Breakpoint::number);
+  return at != breakpoints_.end() && !at->was_bound;
+}
+
+Status DebugConsole::begin(const char* request, Json arguments, const std::function<Status()>& before) {
+  program_ = text_in(arguments, "program");
+  attached_ = std::string_view(request) == "attach";
   MSVM_RETURN_IF_ERROR(call("initialize", {{"clientID", "msvm debug"}, {"adapterID", "msvm"}, {"linesStartAt1", true}, {"columnsStartAt1", true}, {"pathFormat", "path"}}).status());
   // Some adapters answer this only when the configuration is done.
   Result<Json> answer = Json();
@@ -134,12 +158,13 @@ Status DebugConsole::begin(const char* request, Json arguments) {
   };
   Status ready = wait_for([&] { return initialized_; });
   if (ready.ok()) ready = call("setExceptionBreakpoints", {{"filters", {"failure"}}}).status();
+  if (ready.ok()) ready = before();
   if (ready.ok()) ready = call("configurationDone").status();
   if (ready.ok()) ready = wait_for([&] { return answered; });
   if (!answered) client_.closed();  // nobody writes to what is gone
   MSVM_RETURN_IF_ERROR(ready);
   take_all();
-  return std::string_view(request) == "launch" ? wait() : Status();
+  return attached_ ? Status() : wait(0);
 }
 
 void DebugConsole::end() {

@@ -23,8 +23,10 @@ class DebugFront final : public observe::dap::Peer {
   observe::dap::Output& client_;
   const std::function<void()> over_;
   ModuleLauncher launcher_;
-  std::unique_ptr<observe::dap::Session> here_;     // until the program turns out to run elsewhere
-  std::unique_ptr<observe::dap::Peer> elsewhere_;
+  class Beginning;
+  std::unique_ptr<observe::dap::Session> here_;
+  std::unique_ptr<Beginning> beginning_;            // of the session elsewhere
+  std::unique_ptr<observe::dap::Peer> elsewhere_;   // the program turned out to run there
   observe::dap::Json initialize_;                   // its arguments
 };
 

@@ -41,26 +41,29 @@ Status DebugConsole::print_source(const Json& frame, int64_t around, int64_t mor
   const std::string path = text_in(source, "path");
   const int64_t here = frame.value("line", int64_t{0});
   if (around == 0) around = here;
+  Json lines = Json::array();
   if (path.starts_with("msvm:")) {
     MSVM_ASSIGN_OR_RETURN(const Json l, listing(path));
-    print_lines(l["texts"], around, here, more);
+    lines = l["texts"];
   } else if (!path.empty()) {
     MSVM_ASSIGN_OR_RETURN(const std::string text, read_text(path));
-    Json lines = Json::array();
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) lines.push_back(line);
-    print_lines(lines, around, here, more);
   } else {
     return invalid_argument("there is no source for this frame");
   }
+  if (around - more > static_cast<int64_t>(lines.size())) return invalid_argument(fmt::format("there is no line {}: the last one is {}", around, lines.size()));
+  print_lines(lines, around, here, more);
   next_line_ = around + more + 1;
   return {};
 }
 
-Status DebugConsole::show_stop() {
-  new_stop_ = false;
-  const std::string reason = text_in(stop_, "reason"), text = text_in(stop_, "text");
-  fmt::print("{}: {}{}{}\n", colour_ ? fmt::format("{}Stopped{}", kBold, kOff) : "Stopped", reason, text.empty() ? "" : ": ", printable(text));
+Status DebugConsole::show_stop(ThreadStop& stop) {
+  stop.told = stop.shown = true;
+  select(stop.thread);
+  (void)read_threads();  // the stop is worth more than its thread's name
+  const std::string reason = text_in(stop.body, "reason"), text = text_in(stop.body, "text");
+  fmt::print("{}{}: {}{}{}\n", colour_ ? fmt::format("{}Stopped{}", kBold, kOff) : "Stopped", attached_ || threads_.size() > 1 ? " in " + thread_text(thread_) : "", reason, text.empty() ? "" : ": ", printable(text));
   if (reason == "exception") {
     const auto info = call_of_thread("exceptionInfo");
     if (info.ok() && !text_in(*info, "fix").empty()) fmt::print("fix: {}\n", printable(text_in(*info, "fix")));

@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 packages=(
   g++ cmake ninja-build ccache mold
-  libfmt-dev libprotozero-dev nlohmann-json3-dev libcli11-dev libzip-dev libxxhash-dev libsodium-dev libboost1.81-dev libssl-dev pkg-config libgtest-dev libgmock-dev
+  libfmt-dev libprotozero-dev nlohmann-json3-dev libcli11-dev libzip-dev libedit-dev libxxhash-dev libsodium-dev libboost1.81-dev libssl-dev pkg-config libgtest-dev libgmock-dev
   llvm-19-dev zlib1g-dev libzstd-dev libzydis-dev
   python3 python3-venv python3-dev
   openssl

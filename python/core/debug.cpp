@@ -167,7 +167,7 @@ void bind_debug(nb::module_& m) {
   m.def(
       "start_debugger",
       [](const std::string& address) {
-        const observe::Endpoint e = unwrap(observe::parse_endpoint(address));
+        const observe::Endpoint e = unwrap(observe::parse_endpoint(address, "debug server", 0));
         start({.address = e.address, .port = e.port});
       },
       nb::arg("address"), "In place of the one that runs.");

@@ -183,6 +183,59 @@ def test_scripts(msvm_cli, tmp_path):
     assert msvm_cli("debug", "sum.msasm", "--range", "n=3:3", "-x", "nowhere").code in (1, 3)
 
 
+def test_scripts_that_go_wrong_say_where(msvm_cli, tmp_path):
+    (tmp_path / "sum.msasm").write_text(SUM)
+    (tmp_path / "bad").write_text("step\n\nprint nothing\nfinish\n")
+    done = msvm_cli("debug", "sum.msasm", "--range", "n=3:3", "-x", "bad")
+    assert done.code == 1 and done.err.startswith("error: bad:3: "), done.err
+    # A breakpoint that never finds its place: the program runs to its end, and the exit code tells.
+    (tmp_path / "lost").write_text("break Conv\nbreak @sum\ndelete 2\nbreak Relu\ndelete 3\ncontinue\n")
+    done = msvm_cli("debug", "sum.msasm", "--range", "n=3:3", "-x", "lost")
+    assert done.code == 1 and "output 0: 3" in done.out
+    assert done.err == "error: lost:1: breakpoint 1 found no place in what was loaded: break Conv\n"
+    done = msvm_cli("debug", "sum.msasm", "--range", "n=4:4", "-e", "break 13 hit 2", "-e", "continue", "-e", "print R1", "-e", "quit")
+    assert done.code == 0 and done.err == "" and "(msvm) print R1\n1\n" in done.out, done
+    assert done.out.index("Breakpoint 1: 13 hit 2") < done.out.index("Stopped: entry")
+    done = msvm_cli("debug", "sum.msasm", "--range", "n=4:4", "-e", "fly")
+    assert done.code == 1 and done.err.startswith('error: -e "fly": there is no command "fly"')
+
+
+EMPTY = """module "empty" version 1
+symbol N
+
+func @main(x: f32[N]) -> (y: f32[N])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N], f32, CPU(0)
+  OP_CALL Relu(R0) -> R1
+  RETURN R1
+"""
+
+
+def test_what_is_not_there(debug):
+    done = debug(
+        EMPTY,
+        "list 99999",
+        "list 10",
+        "list",
+        "help foo",
+        "break Relu if",
+        "break Relu hit",
+        "break Relu log",
+        "info breakpoints",
+        "step",
+        "values R0",
+        args=["-s", "x=0"],
+    )
+    assert done.code == 0
+    assert "error: there is no line 99999: the last one is " in done.err, done.err
+    assert 'there is no command "foo"' in done.err
+    for what in ("an expression after if", "how often after hit", "a text after log"):
+        assert f"expected {what}" in done.err, done.err
+    assert after(done, "info breakpoints") == "no breakpoints\n"
+    assert after(done, "values R0") == "f32[0]: \nno elements: NaN 0  Inf 0  zeros 0 of 0\n"
+
+
 def test_programs_that_fail(debug):
     done = debug(ADD, "continue", args=["-s", "x=2x3", "-s", "y=2x4", "-s", "z=2"])
     assert done.err.startswith("error: input 1 (y): expected f32[N, M], found f32[2, 4]")
@@ -206,6 +259,9 @@ def test_usage(msvm_cli, tmp_path):
     assert done.code == 1 and "expected one of sum" in done.err
     done = msvm_cli("debug", "--attach", "999999")
     assert done.code != 0 and "999999" in done.err
+    for pid in ("0", "-3", "me"):
+        done = msvm_cli("debug", "--attach", pid)
+        assert done.code == 2 and f'a number from 1, found "{pid}"' in done.err, done.err
 
 
 def test_results_to_a_file(debug, tmp_path):

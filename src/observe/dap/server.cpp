@@ -26,6 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kTimeToAttach = std::chrono::seconds(10);  // for who has connected: the place is for one
+constexpr size_t kMostRefused = 8;                         // at the same time
 
 struct Listening {
   int fd = -1;
@@ -62,6 +63,32 @@ Result<Listening> listen_on(const ServerOptions& o) {
                                              error == EADDRINUSE ? ": another program listens there: choose another port, or 0 for any that is free" : ""));
 }
 
+/// Who comes while another is served: each of its requests is answered by why it can't be.
+class Refusal final : public Peer {
+ public:
+  Refusal(int fd, std::string why) : connection_(fd, fd), why_(std::move(why)), thread_([this] {
+                                       connection_.serve(*this);
+                                       ended_ = true;
+                                     }) {}
+  ~Refusal() override {
+    connection_.close();
+    thread_.join();
+  }
+  void receive(const Json& message) override {
+    if (text_in(message, "type") == "request") connection_.send({{"seq", ++seq_}, {"type", "response"}, {"request_seq", message["seq"]}, {"command", text_in(message, "command")}, {"success", false}, {"message", why_}});
+  }
+  /// It has gone, or has had its time.
+  bool over() const { return ended_ || Clock::now() - since_ > kTimeToAttach; }
+
+ private:
+  Connection connection_;
+  const std::string why_;
+  int64_t seq_ = 0;
+  const Clock::time_point since_ = Clock::now();
+  std::atomic<bool> ended_{false};
+  std::thread thread_;
+};
+
 }  // namespace
 
 struct Server::Impl {
@@ -85,13 +112,17 @@ struct Server::Impl {
   };
 
   void receive_client(int fd) {
+    const NoSignals no_signals;
     if (visit && !visit->ended) {
-      Connection busy(fd, fd);
-      busy.send(not_a_message(resource_limit("the debug server serves another client: end that session first")));
+      if (refused.size() >= kMostRefused) {
+        ::close(fd);
+        return;
+      }
+      const std::string who = visit->session.client();
+      refused.push_back(std::make_unique<Refusal>(fd, fmt::format("another debugger is attached to process {}{}: end its session (`quit`, or disconnect), then attach again", ::getpid(), who.empty() ? "" : fmt::format(": {}", who))));
       return;
     }
     end_visit();
-    const NoSignals no_signals;
     auto fresh = std::make_unique<Visit>(fd, *this);
     {
       std::lock_guard lock(visiting);
@@ -119,14 +150,16 @@ struct Server::Impl {
     for (;;) {
       pollfd p[] = {{wake, POLLIN, 0}, {listening.fd, POLLIN, 0}};
       const bool unknown = visit && !visit->ended && !visit->session.attached();
-      const int ready = ::poll(p, 2, unknown ? 500 : -1);
+      const int ready = ::poll(p, 2, unknown || !refused.empty() ? 500 : -1);
       if (p[0].revents & POLLIN) break;
       if (unknown && Clock::now() - visit->since > kTimeToAttach) visit->connection.close();
+      std::erase_if(refused, [](const auto& r) { return r->over(); });
       if (ready <= 0 || !(p[1].revents & POLLIN)) continue;
       const int fd = ::accept4(listening.fd, nullptr, nullptr, SOCK_CLOEXEC);
       if (fd >= 0) receive_client(fd);
       else if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
+    refused.clear();
     end_visit();
   }
 
@@ -139,6 +172,7 @@ struct Server::Impl {
   Listening listening;
   std::mutex visiting;           // held to change `visit`, or to use it from other threads
   std::unique_ptr<Visit> visit;  // of the thread below
+  std::vector<std::unique_ptr<Refusal>> refused;  // of that thread, too
   std::thread thread;
   std::mutex mutex;              // of what follows
   bool stopped = false;

@@ -1,8 +1,12 @@
 #include "observe/dap/server_file.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
+#include <memory>
 #include <span>
 
 #include "msvm/jit/disk/private_file.h"
@@ -44,6 +48,23 @@ void remove_server_file(uint16_t port) {
   const auto folder = jit::open_private_folder(*path, false);
   if (!folder.ok()) return;
   if (const auto p = read(folder->get(), ::getpid()); p && p->port == port) ::unlinkat(folder->get(), name_of(p->pid).c_str(), 0);
+}
+
+std::vector<int> running_servers() {
+  std::vector<int> out;
+  const auto path = run_folder();
+  if (!path.ok()) return out;
+  const auto folder = jit::open_private_folder(*path, false);
+  if (!folder.ok()) return out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(::opendir(path->c_str()), ::closedir);
+  for (const dirent* e = names ? ::readdir(names.get()) : nullptr; e; e = ::readdir(names.get())) {
+    const std::string_view name = e->d_name;
+    int pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error == std::errc() && pid > 0 && name == name_of(pid) && read(folder->get(), pid)) out.push_back(pid);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 Result<ServerPlace> find_server(int pid) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "msvm/base/status.h"
 
@@ -18,6 +19,9 @@ struct ServerPlace {
 Status write_server_file(const ServerPlace& place);
 /// Of this process, if it names `port`.
 void remove_server_file(uint16_t port);
+
+/// Processes of this user that can be attached to, by PID.
+std::vector<int> running_servers();
 /// The error says how a server is started.
 Result<ServerPlace> find_server(int pid);
 

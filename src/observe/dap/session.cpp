@@ -100,6 +100,10 @@ struct Session::Impl final : debug::Listener {
     if (!asked) state.events.event("continued", with_host(thread, {{"threadId", thread}, {"allThreadsContinued", false}}));
     status(thread);
   }
+  /// Of a launched program its next run tells, or its end.
+  void step_ended(debug::ThreadId thread) override {
+    if (!state.options.launcher) state.events.event("msvm/stepEnded", with_host(thread, {{"threadId", thread}}));
+  }
   void thread_began(debug::ThreadId thread) override { state.events.event("thread", with_host(thread, {{"reason", "started"}, {"threadId", thread}})); }
   void thread_ended(debug::ThreadId thread) override { state.events.event("thread", {{"reason", "exited"}, {"threadId", thread}}); }
   void program_loaded(const debug::ProgramInfo& p) override {
@@ -137,6 +141,10 @@ Session::Session(Output& client, SessionOptions options) : impl_(std::make_uniqu
 Session::~Session() { impl_->state.let_go(true); }
 
 bool Session::attached() const { return impl_->state.attached; }
+std::string Session::client() const {
+  std::lock_guard lock(impl_->state.mutex);
+  return impl_->state.client_name;
+}
 bool Session::begun() const { return impl_->state.begun; }
 void Session::output(std::string_view category, std::string_view text) { impl_->state.output(category, text); }
 void Session::event(const std::string& name, Json body) { impl_->state.events.event(name, std::move(body)); }

@@ -35,6 +35,8 @@ class Session final : public Peer {
   void closed() override;
   /// Whether the client debugs: it has attached, or launched. From any thread.
   bool attached() const;
+  /// What it calls itself, "Visual Studio Code (process 4711)"; empty: it hasn't said. From any thread.
+  std::string client() const;
   /// Whether it has launched or attached, to debug or not. For the thread that calls receive().
   bool begun() const;
   /// An `output` event; `category`: "stdout", "stderr", "console". From any thread, as the next.

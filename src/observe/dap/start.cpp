@@ -55,6 +55,13 @@ Result<Json> initialize(State& s, const Arguments& a) {
   MSVM_ASSIGN_OR_RETURN(s.columns_from_1, a.flag("columnsStartAt1", true));
   MSVM_ASSIGN_OR_RETURN(const std::string format, a.text("pathFormat", "path"));
   if (format != "path") return a.wrong("pathFormat", "\"path\"");
+  MSVM_ASSIGN_OR_RETURN(const std::string id, a.text("clientID", ""));
+  MSVM_ASSIGN_OR_RETURN(const std::string name, a.text("clientName", id));
+  MSVM_ASSIGN_OR_RETURN(const int64_t process, a.integer("processId", 0, std::numeric_limits<int32_t>::max(), 0));  // ours
+  {
+    std::lock_guard lock(s.mutex);
+    s.client_name = process ? fmt::format("{} (process {})", name.empty() ? "a client" : name.substr(0, 100), process) : name.substr(0, 100);
+  }
   s.initialized = true;
   return capabilities();
 }

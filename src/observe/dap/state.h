@@ -35,6 +35,7 @@ struct State {
   std::mutex mutex;                          // of what follows
   std::set<debug::ThreadId> resuming;        // the client has asked for it, so it needn't be told
   debug::Patch last_patch;
+  std::string client_name;                   // what it calls itself
 
   /// A line as the client counts, and the reverse.
   int32_t line_out(int32_t line) const { return lines_from_1 ? line : line - 1; }

@@ -25,6 +25,7 @@ class Listener {
   virtual void thread_ended(ThreadId) {}
   virtual void run_began(ThreadId, const Place&) {}
   virtual void run_ended(ThreadId, const Place&, const Status&) {}
+  virtual void step_ended(ThreadId) {}                     // a step came to the end of the outermost run: the thread goes on, no stop follows from it
   virtual void program_loaded(const ProgramInfo&) {}
   virtual void program_unloaded(uint64_t) {}
   virtual void breakpoint_changed(const Breakpoint&) {}    // bound, or not any more

@@ -232,8 +232,40 @@ TEST_F(Debugging, StepsOverALoopAtItsWayBack) {
   EXPECT_EQ(debugger().evaluate(s.thread, "R1")->integer, 1);
   step(Step::kOver);  // the next round
   EXPECT_EQ(where, (std::vector<int32_t>{6, 7, 2, 4, 5, 6, 7, 2}));
+  EXPECT_EQ(client.ended_steps, 0);
   EXPECT_TRUE(debugger().step(s.thread, Step::kOut).ok());
   EXPECT_EQ(run.text(), "4950");
+  EXPECT_EQ(client.ended_steps, 1);
+}
+
+TEST_F(Debugging, CommentsOfListingsNameFilesWithoutTheirFolders) {
+  auto program = load(*engine, R"(
+module "m" version 1
+func @f(n: i64) -> (i64)
+b0:
+  R0 = SCALAR_INPUT 0 ; /home/me/model/train.py:3:5
+  R1 = SHAPE_CALC add R0, 1 ; /home/me/model/a/util.py:7
+  R2 = SHAPE_CALC add R1, 1 ; /home/me/model/b/util.py:8
+  RETURN (; R2) ; /home/me/model/train.py:4
+)");
+  ASSERT_TRUE(program);
+  Client client;
+  std::vector<std::string> texts, files;
+  auto listing = debugger().listing(debugger().programs().back().program);
+  ASSERT_TRUE(listing.ok());
+  for (const ListingLine& l : listing->lines)
+    if (l.instruction >= 0) {
+      texts.push_back(l.text.substr(l.text.find("; ", l.text.find(") ") == std::string::npos ? 0 : l.text.find(") "))));
+      files.push_back(l.file);
+    }
+  EXPECT_THAT(texts, ::testing::ElementsAre("; train.py:3:5", HasSubstr("; /home/me/model/a/util.py:7"), HasSubstr("; /home/me/model/b/util.py:8"), "; train.py:4"));
+  EXPECT_THAT(files, ::testing::ElementsAre("/home/me/model/train.py", "/home/me/model/a/util.py", "/home/me/model/b/util.py", "/home/me/model/train.py"));
+  debugger().set_source_breakpoints("/home/me/model/a/util.py", at(7));
+  RunThread run(*engine, program, "5");
+  const Stop s = client.next();
+  EXPECT_EQ(s.place.instruction, 1);
+  EXPECT_TRUE(debugger().resume(s.thread).ok());
+  EXPECT_EQ(run.text(), "7");
 }
 
 TEST_F(Debugging, AThousandRoundsWithAFalseCondition) {

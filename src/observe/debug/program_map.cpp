@@ -1,6 +1,7 @@
 #include "observe/debug/program_map.h"
 
 #include <algorithm>
+#include <set>
 
 #include "observe/snapshot/bytecode_lines.h"
 
@@ -65,6 +66,18 @@ const ProgramMap::Origin& ProgramMap::origin(int32_t function, int32_t instructi
   return f.origins[f.origin[static_cast<size_t>(instruction)]];
 }
 
+/// What stands for each file in comments: its own name, where no other file has the same; whole paths make lines too wide to read.
+std::map<std::string, std::string> ProgramMap::short_names() const {
+  const auto own_name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  std::map<std::string, std::set<std::string>> paths;  // by that name
+  for (const FunctionMap& f : functions())
+    for (const Origin& o : f.origins) paths[own_name(o.file)].insert(o.file);
+  std::map<std::string, std::string> out;
+  for (const auto& [name_of_file, files] : paths)
+    if (files.size() == 1 && !name_of_file.empty() && *files.begin() != name_of_file) out[*files.begin()] = name_of_file;
+  return out;
+}
+
 Listing ProgramMap::listing() const {
   Listing out;
   out.program = number;
@@ -73,6 +86,7 @@ Listing ProgramMap::listing() const {
   const auto program = executable();
   if (!program) return out;
   const JitView jit = program->jit_view();
+  const auto shorter = short_names();
   for (BytecodeLine& l : bytecode_lines(*program)) {
     ListingLine& line = out.lines.emplace_back();
     line.text = std::move(l.text);
@@ -86,6 +100,8 @@ Listing ProgramMap::listing() const {
     line.file = o.file;
     line.line = o.line;
     line.origins = o.origins;
+    if (const auto it = shorter.find(o.file); it != shorter.end())
+      if (const size_t comment = line.text.rfind("; " + o.file + ":"); comment != std::string::npos) line.text.replace(comment + 2, o.file.size(), it->second);
     for (const JitRegionView& r : jit.regions) {
       if (r.function != l.function || r.region != l.region) continue;
       for (const JitEntryView& e : r.entries) {

@@ -1,6 +1,7 @@
 // One program of the process: its numbers and names, for places, addresses and lines. Private to the room.
 #pragma once
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -46,6 +47,7 @@ class ProgramMap {
 
   /// With the tiers of the moment. Empty if the program is gone.
   Listing listing() const;
+  std::map<std::string, std::string> short_names() const;
   /// Line, from 1, of an instruction.
   int32_t line_of(int32_t function, int32_t instruction) const;
   /// The first instruction on the line or after it, in the same function.

@@ -31,6 +31,7 @@ class Client : public Listener {
   }
   void resumed(ThreadId) override { ++resumes; }
   void run_ended(ThreadId, const Place&, const Status&) override { ++runs; }
+  void step_ended(ThreadId) override { ++ended_steps; }
   void thread_ended(ThreadId) override { ++ended_threads; }
   void program_loaded(const ProgramInfo& p) override {
     std::lock_guard lock(mutex_);
@@ -65,7 +66,7 @@ class Client : public Listener {
     return !stops_.empty();
   }
 
-  std::atomic<int> resumes{0}, runs{0}, ended_threads{0};
+  std::atomic<int> resumes{0}, runs{0}, ended_steps{0}, ended_threads{0};
   std::vector<std::string> loaded;
   std::vector<Breakpoint> changes;
   std::vector<Patch> patches;

@@ -190,15 +190,20 @@ void Watch::failing(int32_t instruction, const Status& status) {
 
 void Watch::ended(const Status& status) {
   if (debugger_.gone.load(std::memory_order_relaxed)) return;
-  const Command mode = mode_;
+  const bool steps = mode_ != Command::kGo;
+  bool outermost = false;
   {
     std::lock_guard lock(thread_->mutex);
     std::erase(thread_->runs, this);
+    outermost = thread_->runs.empty();
     // A step that leaves an inner run stops in the one around it.
-    if (mode != Command::kGo && !thread_->runs.empty()) thread_->runs.back()->set_mode(Command::kIn);
+    if (steps && !outermost) thread_->runs.back()->set_mode(Command::kIn);
     thread_->cancel.store(false);
   }
-  debugger_.tell([&](Listener& l) { l.run_ended(thread_->id, place(), status); });
+  debugger_.tell([&](Listener& l) {
+    l.run_ended(thread_->id, place(), status);
+    if (steps && outermost) l.step_ended(thread_->id);
+  });
 }
 
 // RunControl may want a lock of its host's, which whoever looks at registers may hold: it is asked without the thread's mutex.

@@ -17,7 +17,6 @@
 namespace msvm::observe {
 namespace {
 
-constexpr uint16_t kPort = 9464;
 constexpr size_t kMaxToken = 512, kLongToken = 16;
 
 std::string variable(const char* name) {
@@ -56,9 +55,9 @@ Status token_from(std::string& token, const char* name, const char* file_name) {
 
 }  // namespace
 
-Result<Endpoint> parse_endpoint(std::string_view text) {
-  const Status bad = invalid_argument(fmt::format("monitor: \"{}\" isn't an address: expected ADDRESS:PORT, as in 127.0.0.1:9464 or [::1]:9464", text));
-  Endpoint e{.address = "127.0.0.1", .port = kPort};
+Result<Endpoint> parse_endpoint(std::string_view text, std::string_view whose, uint16_t own_port) {
+  const Status bad = invalid_argument(fmt::format("{0}: \"{1}\" isn't an address: expected ADDRESS:PORT, as in 127.0.0.1:{2} or [::1]:{2}", whose, text, own_port));
+  Endpoint e{.address = "127.0.0.1", .port = own_port};
   std::string_view port;
   if (is_number(text)) {
     port = text;
@@ -80,7 +79,7 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
     if (!is_number(port) || error != std::errc() || end != port.data() + port.size()) return bad;
   }
   if (e.address == "localhost") e.address = "127.0.0.1";
-  if (!is_ip(e.address)) return invalid_argument(fmt::format("monitor: \"{}\" isn't an address of this machine as a number: expected one as 127.0.0.1 or 0.0.0.0", e.address));
+  if (!is_ip(e.address)) return invalid_argument(fmt::format("{}: \"{}\" isn't an address of this machine as a number: expected one as 127.0.0.1{}", whose, e.address, whose == "monitor" ? " or 0.0.0.0" : " or ::1"));
   return e;
 }
 

@@ -27,7 +27,8 @@ struct Endpoint {
   uint16_t port = 0;
 };
 /// "127.0.0.1:9464", "[::1]:9464", "localhost:0", "127.0.0.1" (port 9464), "9464" (on 127.0.0.1).
-Result<Endpoint> parse_endpoint(std::string_view text);
+/// `whose`: who listens there, for the error; `port`: where none is given.
+Result<Endpoint> parse_endpoint(std::string_view text, std::string_view whose = "monitor", uint16_t port = 9464);
 
 /// Whether only this machine reaches the address.
 bool is_loopback(const std::string& address);

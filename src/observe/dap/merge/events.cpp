@@ -49,6 +49,7 @@ void bytecode_event(State& s, const Json& message) {
   if (name == "continued") return continued(s, Side::kBytecode, std::move(body));
   if (name == "breakpoint") return breakpoint_changed(s, Side::kBytecode, body);
   if (name == "exited" || name == "terminated" || name == "process") return;  // the process tells its own end
+  if (name == "msvm/stepEnded" && s.of(Side::kPython).ready) return;          // Python stops at its next line
   if (const int64_t id = number(body, "threadId", -1); id >= 0) {
     body["threadId"] = s.threads.of_bytecode(id, number(body, "hostThread", -1)).id;
     body.erase("hostThread");

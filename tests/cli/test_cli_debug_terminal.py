@@ -1,0 +1,130 @@
+"""debug in a terminal: lines are edited, completed and remembered."""
+
+import os
+import pty
+import re
+import select
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+from command import MSVM, ROOT
+
+sys.path.append(str(ROOT / "tests/dap"))
+from modules import FOREVER, NECK  # noqa: E402
+
+PATIENCE = 30
+
+
+class Terminal:
+    """The debugger behind a pseudo-terminal."""
+
+    def __init__(self, folder, *args):
+        ours, theirs = pty.openpty()
+        env = {
+            **os.environ,
+            "TERM": "xterm",
+            "NO_COLOR": "1",
+            "MSVM_CACHE_DIR": str(folder / "code"),
+            "XDG_STATE_HOME": str(folder / "state"),
+        }
+        self.process = subprocess.Popen(
+            [MSVM, "debug", *args], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True
+        )
+        os.close(theirs)
+        self.fd = ours
+        self.text = ""
+
+    def until(self, pattern):
+        """Reads until the text that nobody has taken has the pattern; takes it up to there."""
+        end = time.monotonic() + PATIENCE
+        while not (found := re.search(pattern, self.text)):
+            if not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
+                raise AssertionError(f"no {pattern!r} in what came: {self.text!r}")
+            try:
+                self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]", "", os.read(self.fd, 65536).decode(errors="replace"))
+            except OSError:
+                raise AssertionError(f"the debugger has ended without {pattern!r}: {self.text}") from None
+        taken, self.text = self.text[: found.end()], self.text[found.end() :]
+        return taken
+
+    def type(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def leave(self):
+        self.type("quit\n")
+        code = self.process.wait(PATIENCE)
+        os.close(self.fd)
+        return code
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    (tmp_path / "neck.msasm").write_text(NECK)
+    (tmp_path / "state").mkdir(mode=0o700)
+
+    def start():
+        t = Terminal(tmp_path, "neck.msasm", "--shape", "x=2x8x4x12")
+        t.until(r"\(msvm\) ")
+        return t
+
+    return start
+
+
+def test_tab_completes(terminal):
+    t = terminal()
+    t.type("ste\t\n")
+    assert "SHAPE_PROPAGATE" in t.until(r"\(msvm\) $")
+    t.type("info symb\t\n")
+    assert re.search(r"N +2 ", t.until(r"\(msvm\) $"))
+    t.type("print shap\tR0)[3]\n")
+    t.until(r"e\(R0\)\[3\]\r?\n12\r?\n")
+    t.until(r"\(msvm\) $")
+    assert t.leave() == 0
+
+
+def test_lines_are_edited_and_remembered(terminal, tmp_path):
+    t = terminal()
+    t.type("print 1 + 2\x7f6\n")  # Backspace
+    t.until(r"\n7\r?\n")
+    t.until(r"\(msvm\) $")
+    assert t.leave() == 0
+    history = tmp_path / "state/msvm/debug_history"
+    assert history.read_text().splitlines() == ["print 1 + 6", "quit"]
+    assert stat.S_IMODE(history.stat().st_mode) == 0o600
+    t = terminal()
+    t.type("\x1b[A\x1b[A\n")  # up, past quit
+    t.until(r"\n7\r?\n")
+    t.until(r"\(msvm\) $")
+    assert t.leave() == 0
+
+
+def test_ctrl_c_at_the_prompt_ends_nothing(terminal):
+    t = terminal()
+    for _ in range(3):
+        t.process.send_signal(signal.SIGINT)
+        time.sleep(0.1)  # each on its own
+    t.type("\x15print 20 + 3\n")  # Ctrl-U: whatever stands there
+    t.until(r"\n23\r?\n")
+    t.until(r"\(msvm\) $")
+    assert t.leave() == 0
+
+
+def test_ctrl_c_pauses_a_program_that_runs(terminal, tmp_path):
+    (tmp_path / "neck.msasm").write_text(FOREVER)
+    t = Terminal(tmp_path, "neck.msasm")
+    t.until(r"\(msvm\) $")
+    t.type("continue\n")
+    t.until(r"continue\r?\n")
+    until = time.monotonic() + PATIENCE
+    while "Stopped: pause" not in t.text:  # one that comes before the program runs is the prompt's
+        assert time.monotonic() < until, t.text
+        t.process.send_signal(signal.SIGINT)
+        if select.select([t.fd], [], [], 0.5)[0]:
+            t.text += os.read(t.fd, 65536).decode(errors="replace")
+    t.until(r"Stopped: pause")
+    t.until(r"\(msvm\) $")
+    assert t.leave() == 0
