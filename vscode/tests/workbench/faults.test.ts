@@ -12,6 +12,7 @@ beforeAll(async () => {
   const { env, settings } = launched();
   const look = { 'workbench.colorTheme': 'Default Dark Modern', 'editor.minimap.enabled': false };
   code = await Workbench.open({ env, settings: { ...settings, ...look }, workspace: resolve(ROOT, '../examples/faults') });
+  await code.ready();
 });
 afterAll(() => code.stop());
 
@@ -21,7 +22,7 @@ async function debug(name: string, sizes: string): Promise<void> {
   await code.page.locator('.tab.active', { hasText: name }).waitFor();
   await code.page.locator('.view-lines', { hasText: 'TENSOR_CREATE' }).first().click();
   await code.page.keyboard.press('F5');
-  await code.answer(sizes);
+  await code.answer('sizes of the inputs', sizes);
   await code.untilHighlighted(/TENSOR_CREATE input 0/);
   await code.command('Focus on MS Registers View');
   for (const pane of ['Variables', 'Watch', 'Call Stack', 'Loaded Scripts', 'Breakpoints']) await code.collapse(pane);

@@ -70,6 +70,13 @@ export class Workbench {
   command = (title: string): Promise<void> => this.#quick('F1', `>${title}`, title);
   openFile = (name: string): Promise<void> => this.#quick('Control+P', name, name);
 
+  /** The extension is active: a command of its own answers that it has nothing to work on. */
+  async ready(): Promise<void> {
+    await this.command('MSVM: Disassemble JIT Entry');
+    await this.notification('No MSVM session is running').waitFor();
+    await this.command('Notifications: Clear All Notifications');
+  }
+
   /** Starts a configuration of the launch file. */
   debug = (name: string): Promise<void> => this.#quick('Control+P', `debug ${name}`, name);
 
@@ -145,9 +152,9 @@ export class Workbench {
   }
 
   /** Answers a question of the extension. */
-  async answer(text: string): Promise<void> {
+  async answer(question: string, text: string): Promise<void> {
+    await this.page.locator('.quick-input-widget .quick-input-title', { hasText: question }).waitFor();
     const input = this.page.locator('.quick-input-widget input').first();
-    await input.waitFor();
     await input.fill(text);
     await this.page.keyboard.press('Enter');
     await input.waitFor({ state: 'hidden' });

@@ -45,3 +45,16 @@ export function defined(text: string): number | undefined {
   const found = DEFINES.exec(text) ?? WRITES.exec(text);
   return found === null ? undefined : Number(found[1]);
 }
+
+/** The text with the places of its lines relative to the folders that are open: "; /ws/model.py:9" becomes "; model.py:9". */
+export function placesWithin(text: string, folders: readonly string[]): string {
+  const longest = [...folders].filter((folder) => folder !== '').sort((a, b) => b.length - a.length);
+  return text
+    .split('\n')
+    .map((line) => {
+      const comment = line.lastIndexOf(' ; ');
+      const folder = comment < 0 ? undefined : longest.find((each) => line.startsWith(`${each}/`, comment + 3));
+      return folder === undefined ? line : line.slice(0, comment + 3) + line.slice(comment + 4 + folder.length);
+    })
+    .join('\n');
+}
