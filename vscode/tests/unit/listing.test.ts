@@ -50,5 +50,6 @@ test('every tier has a name', () => {
 test('places are relative to the folder that is open, the innermost of several', () => {
   expect(placesWithin('R0 = TENSOR_CREATE input 0  ; /ws/model.py:9\nRETURN R0', ['/ws'])).toBe('R0 = TENSOR_CREATE input 0  ; model.py:9\nRETURN R0');
   expect(placesWithin('JUMP b1 ; /ws/sub/a.py:1', ['', '/ws', '/ws/sub'])).toBe('JUMP b1 ; a.py:1');
+  expect(placesWithin('RETURN R0 ; a.py:12:5 from "work", "/ws/a.py"', ['/ws'])).toBe('RETURN R0 ; a.py:12:5 from "work", "a.py"');
   expect(placesWithin('JUMP b1 ; /wsx/a.py:1', ['/ws'])).toBe('JUMP b1 ; /wsx/a.py:1');
 });

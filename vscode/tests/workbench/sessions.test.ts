@@ -145,7 +145,7 @@ test('a module that doesn’t verify ends the step that loads it, with the repor
   await report.waitFor();
   await code.page.locator('.notification-list-item', { hasText: 'does not verify' }).locator('.monaco-button', { hasText: 'Show' }).click();
   await code.page.locator('.markers-panel .monaco-list-row', { hasText: 'unverified.msasm' }).waitFor();
-  await code.page.locator('.markers-panel .monaco-list-row', { hasText: /MSV\d+.*\[Ln 7/ }).waitFor();
+  await code.page.locator('.markers-panel .monaco-list-row', { hasText: /axis 0 is 3 where 2 is given.*MSV0401.*Ln 6/ }).waitFor();
 }));
 
 test('the program ends on its own then', seen('unverified-end', async () => {
@@ -163,8 +163,14 @@ test('native code is seen where it runs: mode, tint, entry', seen('native', asyn
   await code.toggleBreakpoint(INSIDE);
   await code.page.keyboard.press('F5');
   await code.stack().filter({ hasText: /BC-Instruction/ }).first().waitFor();
-  await expect.poll(() => code.mode().innerText()).toMatch(/^MS-VM: JIT Mode \(jit_.+\)$/);
-  await code.page.locator('.view-line', { hasText: /jit_/ }).first().waitFor();
+  await code.untilHighlighted(/TENSOR_ALLOC/); // the first instruction of the region
+  const tier = code.page.locator('.monaco-hover', { hasText: /Tier [12]: native code/ });
+  await code.page.locator('.view-line span span', { hasText: /^\s*TENSOR_ALLOC\s*$/ }).first().hover();
+  await tier.first().waitFor();
+  await code.picture('session-native-tier');
+  await code.command('Remove All Breakpoints');
+  await code.page.keyboard.press('F5');
+  await expect.poll(() => code.mode().innerText(), { timeout: 60_000 }).toMatch(/^MS-VM: JIT Mode \(.+\)$/);
 }));
 
 test('the machine code of its entry opens', seen('native-code', async () => {
@@ -214,7 +220,7 @@ test('an interpreter without debugpy is told, with the command that mends it', s
   const without = join(code.folder, 'without');
   mkdirSync(without);
   writeFileSync(join(without, 'sitecustomize.py'), 'import sys\n\nsys.modules["debugpy"] = None\n');
-  await debugBy({ name: 'without debugpy', program: '${workspaceFolder}/model.py', env: { PYTHONPATH: `${without}:${env.PYTHONPATH ?? ''}` } });
+  await debugBy({ name: 'without debugpy', program: '${workspaceFolder}/model.py', stopOnEntry: true, env: { PYTHONPATH: `${without}:${env.PYTHONPATH ?? ''}` } });
   await code.untilHighlighted(/TENSOR_CREATE input 0/);
   await code.debugConsole('-m pip install debugpy').waitFor();
   await end();

@@ -56,12 +56,25 @@ export class Workbench {
     }
   }
 
+  /** What is offered is what is there when the list opens: so it is opened again until the row is. */
   async #quick(key: string, text: string, row: string | RegExp): Promise<void> {
-    await this.page.keyboard.press(key);
     const input = this.page.locator('.quick-input-widget input').first();
-    await input.waitFor();
-    await input.fill(text);
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: row }).first().waitFor();
+    const wanted = this.page.locator('.quick-input-list .monaco-list-row', { hasText: row }).first();
+    for (let tries = 1; ; tries++) {
+      await this.page.keyboard.press(key);
+      await input.waitFor();
+      await input.fill(text);
+      const found = await wanted.waitFor({ timeout: tries < 6 ? 10_000 : 30_000 }).then(
+        () => true,
+        (error: unknown) => {
+          if (tries < 6) return false;
+          throw error;
+        },
+      );
+      if (found) break;
+      await this.page.keyboard.press('Escape');
+      await input.waitFor({ state: 'hidden' });
+    }
     await this.page.keyboard.press('Enter');
     await input.waitFor({ state: 'hidden' });
   }

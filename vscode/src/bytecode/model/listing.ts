@@ -46,15 +46,16 @@ export function defined(text: string): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
-/** The text with the places of its lines relative to the folders that are open: "; /ws/model.py:9" becomes "; model.py:9". */
+/** The text with the places in its comments relative to the folders that are open: "; /ws/model.py:9" becomes "; model.py:9". */
 export function placesWithin(text: string, folders: readonly string[]): string {
   const longest = [...folders].filter((folder) => folder !== '').sort((a, b) => b.length - a.length);
   return text
     .split('\n')
     .map((line) => {
-      const comment = line.lastIndexOf(' ; ');
-      const folder = comment < 0 ? undefined : longest.find((each) => line.startsWith(`${each}/`, comment + 3));
-      return folder === undefined ? line : line.slice(0, comment + 3) + line.slice(comment + 4 + folder.length);
+      const comment = line.indexOf(' ; ');
+      if (comment < 0) return line;
+      const places = longest.reduce((rest, folder) => rest.replaceAll(` ${folder}/`, ' ').replaceAll(`"${folder}/`, '"'), line.slice(comment));
+      return line.slice(0, comment) + places;
     })
     .join('\n');
 }
