@@ -195,6 +195,7 @@ test('the SCD analysis has figures of what runs', seen('native-scd', async () =>
 
 test('a capability patch is loaded into what runs', seen('native-patch', async () => {
   await code.command('MSVM: Load Capability Patch');
+  await code.page.locator('.quick-input-list .monaco-list-row', { hasText: 'patch.json' }).waitFor(); // until then the dialog writes its own folder
   await code.answer('Load Capability Patch', join(code.folder, 'patch.json'));
   await code.notification('The capability patch patch.json is loaded.').waitFor();
   await end();
