@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { SCHEME } from '../debug/model/names.ts';
 import { readListing, readListingChanged, readProgramLoaded, type Listing } from '../debug/model/wire.ts';
 import type { Sessions } from '../debug/sessions.ts';
+import { placesWithin } from './model/listing.ts';
 
 interface Kept {
   readonly session: string;
@@ -59,7 +60,9 @@ export class Listings implements vscode.TextDocumentContentProvider, vscode.Disp
 
   async #ask(session: vscode.DebugSession, uri: vscode.Uri): Promise<void> {
     try {
-      const listing = readListing(await session.customRequest('msvm/listing', { address: uri.path.slice(1) }));
+      const asked = readListing(await session.customRequest('msvm/listing', { address: uri.path.slice(1) }));
+      const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+      const listing = { ...asked, text: placesWithin(asked.text, folders) };
       this.#kept.set(uri.toString(), { session: session.id, listing });
       this.#changed.fire(uri);
     } catch {

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { Services } from '../services.ts';
 import { fileConfiguration, isPython, launchable, PROGRAMS } from './model/configuration.ts';
+import { TYPE } from './model/names.ts';
 import { activeFile } from './active_file.ts';
 
 const CONTEXT = 'msvm.f5';
@@ -15,6 +16,11 @@ async function debugFile(uri?: vscode.Uri): Promise<void> {
   }
   const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file));
   await vscode.debug.startDebugging(folder, fileConfiguration(file));
+}
+
+/** Attaches to a process that the user picks. */
+async function attach(): Promise<void> {
+  await vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], { type: TYPE, request: 'attach', name: 'MSVM: attach' });
 }
 
 /** Whether F5 is ours: a program of ours is in front and nobody has written a launch file; Python only with msvm.debugMode. */
@@ -32,6 +38,7 @@ export function launching({ context }: Services): void {
   update();
   context.subscriptions.push(
     vscode.commands.registerCommand('msvm.debugFile', debugFile),
+    vscode.commands.registerCommand('msvm.attach', attach),
     vscode.window.onDidChangeActiveTextEditor(update),
     vscode.window.tabGroups.onDidChangeTabs(update),
     vscode.workspace.onDidChangeConfiguration(update),

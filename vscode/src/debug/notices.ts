@@ -1,6 +1,7 @@
 // What a program that is debugged has to tell: native code that came in, a module that doesn't verify.
 import * as vscode from 'vscode';
 import type { Services } from '../services.ts';
+import { unverifiedFile } from './model/configuration.ts';
 import { readPatched, readUnverified } from './model/wire.ts';
 
 /** Patches within so many milliseconds are told as one: a model may have dozens of regions. */
@@ -29,8 +30,8 @@ export function notices({ context, sessions, output }: Services): void {
 
   const unverified = async (session: vscode.DebugSession, body: unknown) => {
     const { name, diagnostics: found } = readUnverified(body);
-    const program: unknown = session.configuration.program;
-    const uri = vscode.Uri.file(typeof program === 'string' ? program : name);
+    const { program, cwd } = session.configuration as { program?: unknown; cwd?: unknown };
+    const uri = vscode.Uri.file(unverifiedFile(name, typeof program === 'string' ? program : '', typeof cwd === 'string' ? cwd : ''));
     diagnostics.set(
       uri,
       found.map(({ code, message, line, fix }) => {

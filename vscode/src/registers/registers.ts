@@ -25,7 +25,7 @@ export const registers: Feature = ({ context, sessions, shown }) => {
   let timer: NodeJS.Timeout | undefined;
   const refresh = (after: number) => {
     clearTimeout(timer);
-    timer = setTimeout(() => tree.refresh(), after);
+    timer = setTimeout(() => void tree.refresh(view.visible), after);
   };
   context.subscriptions.push(
     tree,

@@ -19,6 +19,8 @@ export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   readonly #sessions: Sessions;
   readonly #drawn: (rows: readonly RegisterRow[], message: string | undefined) => void;
   #draws = 0;
+  /** What the editor is given when it asks. */
+  #rows: Promise<Node[]> | undefined;
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -31,10 +33,17 @@ export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   clear(): void {
     this.#draws++;
     this.#drawn([], undefined);
-    this.refresh();
+    this.#rows = Promise.resolve([]);
+    this.#changed.fire(undefined);
   }
 
-  refresh(): void {
+  /** Of a view in sight, the new rows are there before the editor is told: from then on until it has them, it doesn't know which row a click means. */
+  async refresh(visible: boolean): Promise<void> {
+    const rows = visible ? this.#top() : undefined;
+    const draw = this.#draws;
+    await rows;
+    if (draw !== this.#draws) return; // a later one is on its way
+    this.#rows = rows;
     this.#changed.fire(undefined);
   }
 
@@ -52,7 +61,7 @@ export class RegisterTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
-    if (node === undefined) return this.#top();
+    if (node === undefined) return (this.#rows ??= this.#top());
     switch (node.type) {
       case 'register':
         return node.row.fields.map((field) => ({ type: 'field', field }));

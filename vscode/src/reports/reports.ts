@@ -7,7 +7,7 @@ import { Mend, sentence } from '../msvm/model/mend.ts';
 import type { Feature, Services } from '../services.ts';
 import { Documents, REPORTS } from './documents.ts';
 import { machineCode } from './model/machine_code.ts';
-import { ofFile, ofPrograms, readDeclared, readFileScd } from './model/scd.ts';
+import { ofFile, ofPrograms, readDeclared, readFileScd, type FileScd } from './model/scd.ts';
 
 /** Given by a CodeLens: only these programs. */
 interface Which {
@@ -28,6 +28,13 @@ async function moduleFile(): Promise<string | undefined> {
   return chosen?.[0]?.fsPath;
 }
 
+/** The analysis of the file that a session runs: undefined where it is no module, or an optimised one, whose instructions are others. */
+async function asWritten({ msvm }: Services, { configuration }: vscode.DebugSession): Promise<FileScd | undefined> {
+  const { program, optimize } = configuration as { program?: unknown; optimize?: unknown };
+  if (typeof program !== 'string' || !/\.(msbc|msasm)$/i.test(program) || optimize === true) return undefined;
+  return msvm.json(['scd', program, '--json', '--all']).then(readFileScd, () => undefined); // the session's own figures stand without it
+}
+
 async function showScd(services: Services, documents: Documents, which?: Which): Promise<void> {
   const { sessions, msvm } = services;
   let report: string;
@@ -35,7 +42,10 @@ async function showScd(services: Services, documents: Documents, which?: Which):
     const file = await moduleFile();
     if (file === undefined) return;
     report = ofFile(readFileScd(await msvm.json(['scd', file, '--json', '--all'])));
-  } else report = ofPrograms(await programs(services, which), readDeclared(await sessions.request('msvm/scd')));
+  } else {
+    const written = which === undefined ? await asWritten(services, sessions.current) : undefined;
+    report = ofPrograms(await programs(services, which), readDeclared(await sessions.request('msvm/scd')), written);
+  }
   const uri = documents.put('SCD analysis.md', report);
   await vscode.commands.executeCommand('markdown.showPreview', uri);
 }

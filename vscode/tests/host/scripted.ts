@@ -43,8 +43,9 @@ export const scriptedSuite = () =>
     test('a breakpoint on a line of a listing is hit', async () => {
       await launch();
       await untilAt(/TENSOR_CREATE/);
-      vscode.debug.addBreakpoints([new vscode.SourceBreakpoint(new vscode.Location(LISTING, new vscode.Position(9, 0)))]);
-      await new Promise((resolve) => setTimeout(resolve, 300)); // setBreakpoints has no answer that an extension sees
+      const point = new vscode.SourceBreakpoint(new vscode.Location(LISTING, new vscode.Position(9, 0)));
+      vscode.debug.addBreakpoints([point]);
+      await until('the adapter has the breakpoint', () => Promise.resolve(vscode.debug.activeDebugSession?.getDebugProtocolBreakpoint(point)));
       await step('continue');
       await untilAt(/Relu/);
     });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileConfiguration, needsShapes, resolve, type Configuration, type Resolved } from '../../src/debug/model/configuration.ts';
+import { fileConfiguration, needsShapes, resolve, unverifiedFile, type Configuration, type Resolved } from '../../src/debug/model/configuration.ts';
 import { processIds } from '../../src/debug/model/processes.ts';
 
 const around = { file: '/ws/model.py', folder: '/ws', python: '/env/bin/python' };
@@ -49,4 +49,11 @@ test('attach by process takes numbers and texts of them, or an address', () => {
 
 test('processes with a debug server are found by their files', () => {
   expect(processIds(['12.json', '12.debug.json', '340.debug.json', 'x.debug.json', '7.debug.json.tmp'])).toEqual([340, 12]);
+});
+
+test('findings belong to the module that a program has loaded, or to the program itself', () => {
+  expect(unverifiedFile('parts/bad.msasm', '/ws/model.py', '/ws')).toBe('/ws/parts/bad.msasm');
+  expect(unverifiedFile('/elsewhere/bad.msbc', '/ws/model.py', '/ws')).toBe('/elsewhere/bad.msbc');
+  expect(unverifiedFile('neck', '/ws/neck.msasm', '/ws')).toBe('/ws/neck.msasm');
+  expect(unverifiedFile('model.work', '/ws/model.py', '/ws')).toBe('/ws/model.py');
 });

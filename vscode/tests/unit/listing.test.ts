@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at, defined, heads, spans, tierName } from '../../src/bytecode/model/listing.ts';
+import { at, defined, heads, placesWithin, spans, tierName } from '../../src/bytecode/model/listing.ts';
 import { readListing } from '../../src/debug/model/wire.ts';
 
 const listing = readListing({
@@ -45,4 +45,11 @@ test.each([
 
 test('every tier has a name', () => {
   expect([0, 1, 2, 7].map(tierName)).toEqual(['interpreted, instruction by instruction', 'native code for any sizes', 'native code made for these sizes', 'tier 7']);
+});
+
+test('places are relative to the folder that is open, the innermost of several', () => {
+  expect(placesWithin('R0 = TENSOR_CREATE input 0  ; /ws/model.py:9\nRETURN R0', ['/ws'])).toBe('R0 = TENSOR_CREATE input 0  ; model.py:9\nRETURN R0');
+  expect(placesWithin('JUMP b1 ; /ws/sub/a.py:1', ['', '/ws', '/ws/sub'])).toBe('JUMP b1 ; a.py:1');
+  expect(placesWithin('RETURN R0 ; a.py:12:5 from "work", "/ws/a.py"', ['/ws'])).toBe('RETURN R0 ; a.py:12:5 from "work", "a.py"');
+  expect(placesWithin('JUMP b1 ; /wsx/a.py:1', ['/ws'])).toBe('JUMP b1 ; /wsx/a.py:1');
 });

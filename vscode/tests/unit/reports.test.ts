@@ -40,6 +40,11 @@ test('programs that run: hit rates, regions, declared degrees', () => {
   expect(report).toContain('| `neck:0` | 1.00 | `N` | 8 | 75.0 % | compiled |  |');
   expect(report).toContain('| `y` | 0.50 | `[3]` |  | use h \\* 2 |  |');
   expect(ofPrograms([], readDeclared(null))).toContain('no program yet');
+  const file = readFileScd({ functions: [{ function: 'main', regions: [], borders: [{ instruction: 1, what: 'Resize', why: 'the call allocates its output', place: 'neck.py:5' }] }, { function: 'plain' }] });
+  const written = ofPrograms(programs, readDeclared(null), file);
+  expect(written).toContain('## @main as it is written\n\n### Borders');
+  expect(written).toContain('| 1 | `Resize` | the call allocates its output | neck.py:5 |');
+  expect(written).not.toContain('@plain');
 });
 
 test('machine code names what stands out, and where lines come from', () => {

@@ -9,6 +9,7 @@ const PICTURES = process.env.MSVM_SCREENSHOTS;
 
 /** Blanks that editors draw as no-break spaces. */
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+const literal = (text: string) => text.replaceAll(/[^\w ]/g, '.');
 
 export class Workbench {
   readonly page: Page;
@@ -44,12 +45,36 @@ export class Workbench {
     await this.page.screenshot({ path: join(PICTURES, `${name}.png`) });
   }
 
+  /** Looks, and keeps a picture of what was seen or of what was seen instead. */
+  async seen(name: string, look: () => Promise<void>): Promise<void> {
+    try {
+      await look();
+      await this.picture(name);
+    } catch (error) {
+      await this.picture(`${name}-failed`);
+      throw error;
+    }
+  }
+
+  /** What is offered is what is there when the list opens: so it is opened again until the row is. */
   async #quick(key: string, text: string, row: string | RegExp): Promise<void> {
-    await this.page.keyboard.press(key);
     const input = this.page.locator('.quick-input-widget input').first();
-    await input.waitFor();
-    await input.fill(text);
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: row }).first().waitFor();
+    const wanted = this.page.locator('.quick-input-list .monaco-list-row', { hasText: row }).first();
+    for (let tries = 1; ; tries++) {
+      await this.page.keyboard.press(key);
+      await input.waitFor();
+      await input.fill(text);
+      const found = await wanted.waitFor({ timeout: tries < 6 ? 10_000 : 30_000 }).then(
+        () => true,
+        (error: unknown) => {
+          if (tries < 6) return false;
+          throw error;
+        },
+      );
+      if (found) break;
+      await this.page.keyboard.press('Escape');
+      await input.waitFor({ state: 'hidden' });
+    }
     await this.page.keyboard.press('Enter');
     await input.waitFor({ state: 'hidden' });
   }
@@ -57,6 +82,16 @@ export class Workbench {
   /** By its title in the palette: "MSVM: View Values". */
   command = (title: string): Promise<void> => this.#quick('F1', `>${title}`, title);
   openFile = (name: string): Promise<void> => this.#quick('Control+P', name, name);
+
+  /** The extension is active: a command of its own answers that it has nothing to work on. */
+  async ready(): Promise<void> {
+    await this.command('MSVM: Disassemble JIT Entry');
+    await this.notification('No MSVM session is running').waitFor();
+    await this.command('Notifications: Clear All Notifications');
+  }
+
+  /** Starts a configuration of the launch file. */
+  debug = (name: string): Promise<void> => this.#quick('Control+P', `debug ${name}`, name);
 
   /** Text of our item in the status bar. */
   mode(): Locator {
@@ -86,6 +121,19 @@ export class Workbench {
     }
   }
 
+  /** Steps over instructions until one is as wanted. */
+  async stepUntil(wanted: RegExp, most = 60): Promise<void> {
+    for (let steps = 0; steps < most; steps++) {
+      const line = await this.highlighted();
+      if (wanted.test(line)) return;
+      await this.page.keyboard.press('F10');
+      await this.untilHighlighted(new RegExp(`^(?!${literal(line)})`));
+    }
+    throw new Error(`no line like ${wanted.source} came within ${most} steps`);
+  }
+
+  /** A line of the editors in sight; editors draw blanks as no-break spaces. */
+  line = (text: RegExp): Locator => this.page.locator('.view-line', { hasText: new RegExp(text.source.replaceAll(' ', '\\s')) }).first();
   lens = (text: string): Locator => this.page.locator('.codelens-decoration', { hasText: text }).first();
   debugConsole = (text: string): Locator => this.page.locator('.repl .monaco-list-row', { hasText: text }).first();
 
@@ -104,14 +152,59 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
   }
 
+  async closeTab(name: string): Promise<void> {
+    const tab = this.page.locator('.tabs-container .tab', { hasText: name }).first();
+    await tab.locator('.codicon-close').click();
+    await tab.waitFor({ state: 'detached' });
+  }
+
   async toggleBreakpoint(line: number): Promise<void> {
     await this.#quick('Control+G', `:${line}`, /./);
     await this.page.keyboard.press('F9');
     await this.page.locator('.codicon-debug-breakpoint, .codicon-debug-breakpoint-unverified').first().waitFor();
   }
 
+  /** Answers a question of the extension. */
+  async answer(question: string, text: string): Promise<void> {
+    await this.page.locator('.quick-input-widget .quick-input-title', { hasText: question }).waitFor();
+    const input = this.page.locator('.quick-input-widget input').first();
+    await input.fill(text);
+    await this.page.keyboard.press('Enter');
+    await input.waitFor({ state: 'hidden' });
+  }
+
   registers(): Locator {
     return this.page.locator('.pane:has(.pane-header[aria-label^="MS Registers"]) .monaco-list-row');
+  }
+
+  /** A row of MS Registers: its label, and what follows that in a weaker colour. */
+  register(label: string, value?: string | RegExp): Locator {
+    const named = this.registers().filter({ has: this.page.locator('.label-name', { hasText: label }) });
+    return (value === undefined ? named : named.filter({ has: this.page.locator('.label-description', { hasText: value }) })).first();
+  }
+
+  /** Such a row while it is marked as changed by the last step. */
+  changed = (label: string): Locator => this.register(label).locator('.monaco-icon-label[aria-label*="changed by the last step"]');
+
+  /** Again where a refresh of the view has come between. */
+  async unfold(label: string): Promise<void> {
+    const open = this.registers().and(this.page.locator('[aria-expanded="true"]')).filter({ hasText: label });
+    for (let tries = 0; tries < 20 && (await open.count()) === 0; tries++) {
+      await this.register(label).click();
+      await open.first().waitFor({ timeout: 3000 }).catch(() => undefined);
+    }
+  }
+
+  /** What the values panel of a register says of its elements. */
+  async values(register: string): Promise<readonly number[]> {
+    const row = this.register(`${register}: TensorMeta`);
+    await row.hover();
+    await row.locator('.action-label[aria-label="View Values"]').click();
+    const page = await this.webview(`h1 code:text-is("${register}")`);
+    await page.locator('td').first().waitFor();
+    const texts = await page.locator('td').allInnerTexts();
+    await this.closeTab(`${register}: values`);
+    return texts.map(Number);
   }
 
   stack(): Locator {

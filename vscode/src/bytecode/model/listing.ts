@@ -45,3 +45,17 @@ export function defined(text: string): number | undefined {
   const found = DEFINES.exec(text) ?? WRITES.exec(text);
   return found === null ? undefined : Number(found[1]);
 }
+
+/** The text with the places in its comments relative to the folders that are open: "; /ws/model.py:9" becomes "; model.py:9". */
+export function placesWithin(text: string, folders: readonly string[]): string {
+  const longest = [...folders].filter((folder) => folder !== '').sort((a, b) => b.length - a.length);
+  return text
+    .split('\n')
+    .map((line) => {
+      const comment = line.indexOf(' ; ');
+      if (comment < 0) return line;
+      const places = longest.reduce((rest, folder) => rest.replaceAll(` ${folder}/`, ' ').replaceAll(`"${folder}/`, '"'), line.slice(comment));
+      return line.slice(0, comment) + places;
+    })
+    .join('\n');
+}

@@ -1,5 +1,5 @@
 // What a debug configuration becomes before it is sent to the adapter: pure rules, no editor.
-import { extname } from 'node:path';
+import { extname, resolve as absolute } from 'node:path';
 import { TYPE } from './names.ts';
 
 /** A configuration as it is in launch.json; anything may be missing or wrong. */
@@ -24,6 +24,9 @@ export const PROGRAMS = ['.py', '.msbc', '.msasm', '.onnx'] as const;
 
 export const launchable = (file: string | undefined): file is string => file !== undefined && (PROGRAMS as readonly string[]).includes(extname(file).toLowerCase());
 export const isPython = (file: string): boolean => extname(file).toLowerCase() === '.py';
+
+/** The file that a finding is about: a module that a Python program has loaded, else the program itself. */
+export const unverifiedFile = (name: string, program: string, cwd: string): string => (launchable(name) && !isPython(name) ? absolute(cwd, name) : program || name);
 
 /** A launch of a module: its inputs come from nowhere else. */
 export const needsShapes = ({ request, program }: Named): boolean => request === 'launch' && typeof program === 'string' && !isPython(program);

@@ -22,7 +22,7 @@ export const readFileScd = object({
 export const readDeclared = object({ programs: list(object({ id: number, tensors: list(tensor) })) });
 
 type Tensor = ReturnType<typeof tensor>;
-type FileScd = ReturnType<typeof readFileScd>;
+export type FileScd = ReturnType<typeof readFileScd>;
 
 const degree = (scd: number | null): string => (scd === null ? '' : scd.toFixed(2));
 
@@ -50,19 +50,24 @@ export function ofFile(scd: FileScd): string {
     parts.push(`## @${text(each.function)}: ${degree(each.scd)}`);
     const counted = each.tensors.filter((row) => row.scd !== null);
     parts.push(counted.length === 0 ? 'No tensor of it counts.' : table(TENSORS, counted));
-    const regions = each.regions.map(({ first, last, calls, symbols }, at) => {
-      const names = symbols.map(({ name, free }) => code(name) + (free ? ' (free)' : '')).join(', ');
-      return `- **region ${at}**: instructions ${first} to ${last}, ${calls} calls; decided by ${names === '' ? 'no sizes' : names}`;
-    });
-    if (regions.length > 0) parts.push('### What native code can take over', regions.join('\n'));
-    if (each.borders.length > 0) parts.push('### Borders', table(BORDERS, each.borders));
+    parts.push(...regionsOf(each));
   }
   return `${parts.join('\n\n')}\n`;
 }
 
+/** What native code can take over, and where it ends. */
+function regionsOf({ regions, borders }: FileScd['functions'][number]): readonly string[] {
+  const rows = regions.map(({ first, last, calls, symbols }, at) => {
+    const names = symbols.map(({ name, free }) => code(name) + (free ? ' (free)' : '')).join(', ');
+    return `- **region ${at}**: instructions ${first} to ${last}, ${calls} calls; decided by ${names === '' ? 'no sizes' : names}`;
+  });
+  return [...(rows.length === 0 ? [] : ['### What native code can take over', rows.join('\n')]), ...(borders.length === 0 ? [] : ['### Borders', table(BORDERS, borders)])];
+}
+
 const percent = (rate: number | null): string => (rate === null ? '–' : `${(rate * 100).toFixed(1)} %`);
 
-export function ofPrograms(programs: readonly Program[], declared: ReturnType<typeof readDeclared>): string {
+/** `file`: of the module that is debugged, where it runs as it is written. */
+export function ofPrograms(programs: readonly Program[], declared: ReturnType<typeof readDeclared>, file?: FileScd): string {
   const parts = ['# SCD analysis', INTRODUCTION];
   if (programs.length === 0) parts.push('The session has loaded no program yet.');
   for (const program of programs) {
@@ -85,6 +90,10 @@ export function ofPrograms(programs: readonly Program[], declared: ReturnType<ty
     }
     const tensors = declared.programs.find(({ id }) => id === program.id)?.tensors.filter(({ scd }) => scd !== null) ?? [];
     if (tensors.length > 0) parts.push('### Declared by its callers', table(TENSORS, tensors));
+  }
+  for (const each of file?.functions ?? []) {
+    const found = regionsOf(each);
+    if (found.length > 0) parts.push(`## @${text(each.function)} as it is written`, ...found);
   }
   return `${parts.join('\n\n')}\n`;
 }
