@@ -26,6 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kTimeToAttach = std::chrono::seconds(10);  // for who has connected: the place is for one
+constexpr auto kTimeToLeave = std::chrono::milliseconds(500);  // for who was refused, or has let go
 constexpr size_t kMostRefused = 8;                         // at the same time
 
 struct Listening {
@@ -113,6 +114,8 @@ struct Server::Impl {
 
   void receive_client(int fd) {
     const NoSignals no_signals;
+    // Who comes right behind one that was refused or has detached may be here before the end of that connection is seen.
+    for (const auto until = Clock::now() + kTimeToLeave; visit && !visit->ended && !visit->session.attached() && Clock::now() < until;) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (visit && !visit->ended) {
       if (refused.size() >= kMostRefused) {
         ::close(fd);

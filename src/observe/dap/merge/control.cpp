@@ -52,13 +52,21 @@ void pause_python(State& s, Thread& t, std::function<void()> then) {
   s.ask(Side::kPython, "pause", {{"threadId", t.python}}, [then = std::move(then)](const Json&) { then(); });
 }
 
+Json no_pause(const Thread& t) { return {{"threadId", t.bytecode}, {"on", false}}; }
+
 void step_in_python(State& s, const Request& r, Thread& t) {
   leave(t);
   t.pending = Pending::kStep;
   const bool into = r.command == "stepIn" && !r.arguments.contains("targetId");
+  // What bytecode's server is told, it is told before debugpy lets the thread go.
   const auto go = [&s, r] { s.forward(Side::kPython, r); };
-  if (into) arm(s, t, true, go);  // before debugpy lets it go
-  else go();
+  const auto arm_and_go = [&s, id = t.id, into, go] {
+    Thread* now = s.threads.find(id);
+    if (into && now) arm(s, *now, true, go);
+    else go();
+  };
+  if (std::exchange(t.taken_back, false)) s.ask(Side::kBytecode, "pause", no_pause(t), [arm_and_go](const Json&) { arm_and_go(); });
+  else arm_and_go();
 }
 
 void step_in_bytecode(State& s, const Request& r, Thread& t) {
@@ -127,12 +135,18 @@ void continue_(State& s, const Request& r) {
   if (!asked) return;
   const auto single = Arguments(r.arguments).flag("singleThread", false);
   if (!single.ok()) return s.fail(r, single.status().message());
-  // What debugpy would still stop at is taken back before the run goes on.
+  // What the other side would still stop at is taken back before a thread goes on.
   std::vector<Ask> first, then;
   for (auto& [id, t] : s.threads.all()) {
     if (!t.stopped || (*single && &t != asked)) continue;
     const bool in_bytecode = t.where == Side::kBytecode;
-    if (!in_bytecode || t.pending != Pending::kNone) first.push_back({Side::kPython, "continue", {{"threadId", t.python}, {"singleThread", true}}});
+    Ask python{Side::kPython, "continue", {{"threadId", t.python}, {"singleThread", true}}};
+    if (!in_bytecode && std::exchange(t.taken_back, false)) {
+      first.push_back({Side::kBytecode, "pause", no_pause(t)});
+      then.push_back(std::move(python));
+    } else if (!in_bytecode || t.pending != Pending::kNone) {
+      first.push_back(std::move(python));
+    }
     if (in_bytecode) then.push_back({Side::kBytecode, "continue", {{"threadId", t.bytecode}, {"singleThread", true}}});
     leave(t);
     t.pending = Pending::kNone;
@@ -191,7 +205,8 @@ void stopped(State& s, Side side, Json body) {
     t.leaving = false;
     t.left = nullptr;
     if (reason == "pause" && t.pending == Pending::kBack && !t.pausing) call_it_a_step();
-    if (t.pausing && t.bytecode >= 0) s.ask(Side::kBytecode, "pause", {{"threadId", t.bytecode}, {"on", false}});
+    t.taken_back = t.pausing && t.bytecode >= 0;
+    if (t.taken_back) s.ask(Side::kBytecode, "pause", no_pause(t));
     t.pending = Pending::kNone;
   } else {
     if (reason == "entry" && t.armed) call_it_a_step();

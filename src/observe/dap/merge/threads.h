@@ -22,6 +22,7 @@ struct Thread {
   Pending pending = Pending::kNone;
   bool armed = false;              // its next run stops at its first instruction: a step into it
   bool pausing = false;            // the client wants it to pause
+  bool taken_back = false;         // bytecode's server was asked for a pause, too, and Python was first: that is over before the thread goes on
   bool leaving = false;            // debugpy was told to let it go on, and hasn't said that it does: a pause would be lost now
   std::function<void()> left;      // what waits for that
 
