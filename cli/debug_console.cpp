@@ -2,6 +2,8 @@
 #include "debug_console.h"
 
 #include <fmt/core.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +20,13 @@ constexpr auto kGlance = std::chrono::milliseconds(100);  // between looks at Ct
 constexpr auto kTimeToBegin = std::chrono::seconds(120);  // Python programs import what they import
 
 std::atomic<bool> interrupted{false};
+
+/// Whether a terminal that commands came from is no longer there. (The end of a pipe is the end of its commands.)
+bool terminal_is_gone() {
+  static const bool terminal = ::isatty(STDIN_FILENO);
+  pollfd p{STDIN_FILENO, 0, 0};
+  return terminal && ::poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR));
+}
 
 }  // namespace
 
@@ -114,6 +123,7 @@ Status DebugConsole::wait(int64_t thread) {
       fmt::print("The program has ended{}.\n", exit_code_ ? fmt::format(" with exit code {}", exit_code_) : "");
       return {};
     }
+    if (terminal_is_gone()) return Status(StatusCode::kCancelled, "the terminal is gone");
     if (interrupted.exchange(false)) {
       if (!stops_.empty()) return show_left("Interrupted");
       if (asked) return Status(StatusCode::kCancelled, "the program runs on, and doesn't come to an instruction: `quit` ends it");
@@ -132,6 +142,7 @@ bool DebugConsole::never_bound(int number) const {
 }
 
 Status DebugConsole::begin(const char* request, Json arguments, const std::function<Status()>& before) {
+  (void)terminal_is_gone();  // learns that there is one
   program_ = text_in(arguments, "program");
   attached_ = std::string_view(request) == "attach";
   MSVM_RETURN_IF_ERROR(call("initialize", {{"clientID", "msvm debug"}, {"adapterID", "msvm"}, {"linesStartAt1", true}, {"columnsStartAt1", true}, {"pathFormat", "path"}}).status());

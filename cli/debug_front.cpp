@@ -17,15 +17,17 @@ class DebugFront::Beginning final : public Output {
   Beginning(Output& client, Json seq) : client_(client), seq_(std::move(seq)) {}
   void send(const Json& message) override {
     if (refused_) return;
-    refused_ = message.value("type", "") == "response" && message.value("request_seq", Json()) == seq_ && !message.value("success", true);
+    refused_ = !leaving_ && message.value("type", "") == "response" && message.value("request_seq", Json()) == seq_ && !message.value("success", true);
     client_.send(message);
   }
   bool refused() const { return refused_; }
+  /// The client says goodbye, perhaps before the session has begun: that is answered, too.
+  void leave() { leaving_ = true; }
 
  private:
   Output& client_;
   const Json seq_;
-  std::atomic<bool> refused_{false};
+  std::atomic<bool> refused_{false}, leaving_{false};
 };
 
 DebugFront::DebugFront(Output& client, std::function<void()> over)
@@ -63,10 +65,12 @@ void DebugFront::receive(const Json& message) {
     }
   }
   const Arguments m(message);
-  if (const auto command = m.text("command", ""); elsewhere_ && command.ok() && *command == "msvm/versions") {
+  const auto command = m.text("command", "");
+  if (elsewhere_ && command.ok() && *command == "msvm/versions") {
     client_.send({{"seq", 0}, {"type", "response"}, {"request_seq", message["seq"]}, {"command", *command}, {"success", true}, {"body", versions("")}});
     return;
   }
+  if (elsewhere_ && command.ok() && *command == "disconnect") beginning_->leave();
   if (elsewhere_) elsewhere_->receive(message);
   else here_->receive(message);
 }

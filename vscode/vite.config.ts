@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const whole = { testTimeout: 180_000, hookTimeout: 120_000, fileParallelism: false };
+const whole = { testTimeout: 480_000, hookTimeout: 240_000, fileParallelism: false };
 
 export default defineConfig({
   test: {

@@ -17,6 +17,7 @@ sys.path.append(str(ROOT / "tests/dap"))
 from modules import FOREVER, NECK  # noqa: E402
 
 PATIENCE = 30
+started: list[subprocess.Popen[bytes]] = []
 
 
 class Terminal:
@@ -34,6 +35,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [MSVM, "debug", *args], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True
         )
+        started.append(self.process)
         os.close(theirs)
         self.fd = ours
         self.text = ""
@@ -59,6 +61,13 @@ class Terminal:
         code = self.process.wait(PATIENCE)
         os.close(self.fd)
         return code
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    yield
+    while started:
+        started.pop().kill()
 
 
 @pytest.fixture
@@ -128,3 +137,13 @@ def test_ctrl_c_pauses_a_program_that_runs(terminal, tmp_path):
     t.until(r"Stopped: pause")
     t.until(r"\(msvm\) $")
     assert t.leave() == 0
+
+
+def test_ends_with_its_terminal_while_the_program_runs(tmp_path):
+    (tmp_path / "neck.msasm").write_text(FOREVER)
+    t = Terminal(tmp_path, "neck.msasm")
+    t.until(r"\(msvm\) $")
+    t.type("continue\n")
+    t.until(r"continue\r?\n")
+    os.close(t.fd)
+    t.process.wait(PATIENCE)

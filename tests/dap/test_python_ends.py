@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from client import Client, RefusedError
+from client import PATIENCE, Client, RefusedError
 from python_programs import CALLS, LOOP, PLAIN, REFUSED, line_of, written
 
 BAD = """module "bad" version 1
@@ -160,6 +160,16 @@ def test_ends_at_each_stage(launched, tmp_path, stage, how):
         c.process.stdin.close()
         c.process.wait(20)
     assert gone(pid)
+
+
+def test_leaving_before_the_launch_is_answered(client, environment, tmp_path):
+    path = written(tmp_path, "program.py", LOOP)
+    client.initialize()
+    launch = client.send("launch", {"program": str(path), "python": sys.executable, "env": environment, "args": ["120"]})
+    leave = client.send("disconnect", {"terminateDebuggee": True})
+    assert not client.response(launch)["success"]
+    assert client.response(leave)["success"]
+    assert client.process.wait(PATIENCE) == 0
 
 
 def test_children_go_with_the_program(launched):

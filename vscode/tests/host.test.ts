@@ -24,7 +24,7 @@ test('the suite inside the extension host', async () => {
       ['extensionTestsPath', `${at}${ROOT}/dist/tests/host.js`],
     ]);
     await server.page.goto(`${server.url}?folder=${server.folder}&payload=${encodeURIComponent(payload)}`);
-    const code = await Promise.race([ended, new Promise<string>((resolve) => setTimeout(resolve, 150_000, 'timeout'))]);
+    const code = await Promise.race([ended, new Promise<string>((resolve) => setTimeout(resolve, 420_000, 'timeout'))]);
     if (typeof code === 'string' || lines.length === 0) process.stdout.write(server.log().slice(-3000));
     expect(code, 'exit code of the extension host').toBe(0);
   } finally {

@@ -21,7 +21,7 @@ export const workspace = (): vscode.Uri => {
 export const file = (name: string): vscode.Uri => vscode.Uri.joinPath(workspace(), name);
 
 /** Polls: what is waited for tells nobody when it comes. */
-export async function until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>, limit = 30_000): Promise<T> {
+export async function until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>, limit = 60_000): Promise<T> {
   const end = Date.now() + limit;
   for (;;) {
     const found = await look();

@@ -10,7 +10,7 @@ import { validationSuite } from './validation.ts';
 const suites = [lensSuite, scriptedSuite, moduleSuite, languageSuite, validationSuite, monitorSuite];
 
 export function run(): Promise<void> {
-  const mocha = new Mocha({ ui: 'tdd', timeout: 60_000, color: false, ...(process.env.MSVM_GREP === undefined ? {} : { grep: process.env.MSVM_GREP }) });
+  const mocha = new Mocha({ ui: 'tdd', timeout: 120_000, color: false, ...(process.env.MSVM_GREP === undefined ? {} : { grep: process.env.MSVM_GREP }) });
   mocha.suite.emit('pre-require', globalThis, '', mocha);
   for (const each of suites) each();
   console.log(BEGIN); // eslint-disable-line no-console -- the editor hands it to whoever runs the tests

@@ -170,11 +170,11 @@ test('native code is seen where it runs: mode, tint, entry', seen('native', asyn
     await code.line(/TENSOR_ALLOC/).hover({ position: { x: 80, y: 8 } });
     return tier.waitFor({ timeout: 3000 }).then(() => true, () => false);
   };
-  await expect.poll(pointed, { timeout: 60_000 }).toBe(true);
+  await expect.poll(pointed, { timeout: 120_000 }).toBe(true);
   await code.picture('session-native-tier');
   await code.command('Remove All Breakpoints');
   await code.page.keyboard.press('F5');
-  await expect.poll(() => code.mode().innerText(), { timeout: 60_000 }).toMatch(/^MS-VM: JIT Mode \(.+\)$/);
+  await expect.poll(() => code.mode().innerText(), { timeout: 120_000 }).toMatch(/^MS-VM: JIT Mode \(.+\)$/);
 }));
 
 test('the machine code of its entry opens', seen('native-code', async () => {
@@ -208,7 +208,7 @@ test('a process that runs is attached to, and left running', seen('attach', asyn
   let said = '';
   program.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   program.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  await expect.poll(() => said, { timeout: 60_000 }).toContain('compiled');
+  await expect.poll(() => said, { timeout: 120_000 }).toContain('compiled');
   await front('native.py');
   await code.toggleBreakpoint(INSIDE);
   await code.command('MSVM: Attach to a Process');
@@ -221,7 +221,7 @@ test('a process that runs is attached to, and left running', seen('attach', asyn
   await code.page.keyboard.press('Shift+F5');
   await over();
   writeFileSync(stop, '');
-  await expect.poll(() => said, { timeout: 60_000 }).toContain('sum 12288.0');
+  await expect.poll(() => said, { timeout: 120_000 }).toContain('sum 12288.0');
   rmSync(stop);
 }));
 

@@ -111,7 +111,7 @@ export class Workbench {
   }
 
   /** Waits until the highlighted line is as wanted. */
-  async untilHighlighted(wanted: RegExp, limit = 60_000): Promise<string> {
+  async untilHighlighted(wanted: RegExp, limit = 120_000): Promise<string> {
     const end = Date.now() + limit;
     for (;;) {
       const last = await this.highlighted();
@@ -216,7 +216,7 @@ export class Workbench {
   }
 
   /** The frame of a webview that has an element of ours. */
-  async webview(selector: string, limit = 60_000): Promise<Frame> {
+  async webview(selector: string, limit = 120_000): Promise<Frame> {
     const end = Date.now() + limit;
     for (;;) {
       for (const frame of this.page.frames()) {
