@@ -140,3 +140,20 @@ REFUSED = """
     import sys
     main()
 """
+
+BITS = """
+    import sys
+    import numpy as np
+    import msvm as ms
+
+    @ms.jit(precision="strict")
+    def layer(x, w):
+        y = ms.ops.matmul(x, w)   # inside
+        return ms.ops.softmax(ms.ops.tanh(y) * 1.7, axis=-1).sum(axis=0)
+
+    random = np.random.default_rng(3)
+    w = random.standard_normal((37, 29)).astype(np.float32)
+    sums = [np.asarray(layer(random.standard_normal((n, 37)).astype(np.float32), w)) for n in (1, 5, 64, 5, 5, 5)]
+    np.save(sys.argv[1], np.stack(sums))
+"""
+"""Saves results over several sizes, one of them often enough for native code, to the file that is named."""

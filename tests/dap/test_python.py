@@ -1,10 +1,12 @@
 """Python programs with jitted functions as one session: Python and bytecode, in and out again."""
 
 import re
+import subprocess
+import sys
 
 import pytest
-from client import RefusedError
-from python_programs import CALLS, LOOP, MISMATCH, NAN, PLAIN, THREADS, line_of, written
+from client import PATIENCE, RefusedError
+from python_programs import BITS, CALLS, LOOP, MISMATCH, NAN, PLAIN, THREADS, line_of, written
 
 INSTRUCTION = re.compile(r"BC-Instruction: [A-Z_]+ offset 0x[0-9a-f]+")
 
@@ -186,6 +188,24 @@ def test_pause_in_bytecode_and_in_python(launched):
     written(path.parent, "program.py.stop", "")
     c.resume(thread)
     assert c.ended() == 0
+
+
+@pytest.mark.parametrize("native", ["stepDown", "stay"])
+def test_the_same_bits_with_the_debugger(launched, environment, tmp_path, native):
+    plain, stepped = tmp_path / "plain.npy", tmp_path / "stepped.npy"
+    path = written(tmp_path, "bits.py", BITS)
+    subprocess.run([sys.executable, str(path), str(plain)], env=environment, check=True, timeout=PATIENCE)
+    c, path = launched(BITS, "inside", args=[str(stepped)], native=native)
+    thread, seen = c.stopped("breakpoint")["threadId"], set()
+    for k in range(1, 20):  # through several runs and what is between them
+        seen.add(c.frames(thread)[0]["name"].split()[0])
+        c.request("next" if k % 8 else "continue", threadId=thread)
+        c.stopped()
+    assert "BC-Instruction:" in seen
+    c.breakpoints(path, [])
+    c.resume(thread)
+    assert c.ended() == 0
+    assert plain.read_bytes() == stepped.read_bytes()
 
 
 def test_two_threads(launched):
