@@ -188,9 +188,9 @@ void add_debug(CLI::App& app, int& code) {
   c->add_option("program", o->program, ".msbc, .msasm, .onnx or .py");
   c->add_option("args", o->args, "of a Python program");
   c->add_option("--attach", o->attach, "the PID of a process with a debug server (MSVM_DEBUG, ms.vm.start_debugger())")->check(CLI::Validator([](std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos && text.find_first_not_of('0') != std::string::npos ? "" : fmt::format("expected the PID of a process, a number from 1, found \"{}\"", text); }, ""))->type_name(kAttachable);
-  c->add_option("-s,--shape", o->shapes, "NAME=1x3x480x640: fill this input with seeded numbers (repeatable)");
-  c->add_option("-i,--input", o->inputs, "NAME=FILE.npy (repeatable)");
-  c->add_option("--range", o->ranges, "NAME=LOW:HIGH for those numbers");
+  c->add_option("-s,--shape", o->shapes, "NAME=1x3x480x640: fill this input with seeded numbers (repeatable)")->allow_extra_args(false);
+  c->add_option("-i,--input", o->inputs, "NAME=FILE.npy (repeatable)")->allow_extra_args(false);
+  c->add_option("--range", o->ranges, "NAME=LOW:HIGH for those numbers")->allow_extra_args(false);
   c->add_option("--seed", o->seed, "of the numbers")->check(CLI::NonNegativeNumber);
   c->add_option("--function", o->function, "which one (default: the first)");
   c->add_option("-n,--runs", o->runs, "how many")->check(CLI::Range(1, 1000000));
@@ -198,8 +198,8 @@ void add_debug(CLI::App& app, int& code) {
   add_opt_option(*c, o->level);
   c->add_option("--native", o->native, "stepDown: native code is interpreted where there is something to stop at (default); stay: it stays")->check(CLI::IsMember({"stepDown", "stay"}));
   c->add_option("--python", o->python, "the interpreter of a Python program");
-  c->add_option("-x,--commands", o->script, "a file with commands to begin with, breakpoints before anything runs; the first that fails ends the session");
-  c->add_option("-e,--execute", o->commands, "a command to begin with, after those of the file (repeatable)");
+  c->add_option("-x,--commands", o->script, "a file with commands to begin with, breakpoints before anything runs; the first that fails ends the session")->allow_extra_args(false);
+  c->add_option("-e,--execute", o->commands, "a command to begin with, after those of the file (repeatable)")->allow_extra_args(false);
   c->footer("Examples:\n  msvm debug neck.msbc --shape x=1x128x32x32\n  msvm debug detect.py\n  msvm debug --attach 4711");
   c->callback([=, &code] { code = debug(*o); });
 }

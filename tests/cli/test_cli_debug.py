@@ -200,6 +200,34 @@ def test_scripts_that_go_wrong_say_where(msvm_cli, tmp_path):
     assert done.code == 1 and done.err.startswith('error: -e "fly": there is no command "fly"')
 
 
+def test_options_of_the_program_stand_behind_commands(msvm_cli, tmp_path):
+    (tmp_path / "args.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    done = msvm_cli("debug", "args.py", "--python", sys.executable, "-e", "continue", "--", "-x", "foo", "--attach", "3")
+    assert "['-x', 'foo', '--attach', '3']" in done.out, (done.out, done.err)
+
+
+WHOLE = """module "whole" version 1
+symbol N
+
+func @main(x: i64[N]) -> (y: i64[N])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N], i64, CPU(0)
+  OP_CALL Abs(R0) -> R1
+  RETURN R1
+"""
+
+
+def test_figures_of_integers_are_exact(msvm_cli, tmp_path):
+    (tmp_path / "whole.msasm").write_text(WHOLE)
+    x = np.array([2190246328743654051, -9007199254740993, 1], np.int64)
+    np.save(tmp_path / "x.npy", x)
+    commands = ["step", "print max(R0)", "print min(R0)", "print sum(R0)", "print max(R0) == R0[0]", "finish"]
+    done = msvm_cli("debug", "whole.msasm", "--input", "x=x.npy", *[word for c in commands for word in ("-e", c)])
+    for text in (f"max(R0)\n{x[0]}\n", f"min(R0)\n{x[1]}\n", f"sum(R0)\n{x.sum()}\n", "== R0[0]\ntrue\n"):
+        assert text in done.out, (done.out, done.err)
+
+
 EMPTY = """module "empty" version 1
 symbol N
 

@@ -175,6 +175,35 @@ def test_a_stop_at_the_first_run_steps_out_to_python(served, environment):
     as_before(process, path)
 
 
+PLAIN_LOOP = """
+    import os, time
+    import msvm as ms
+
+    print("ready", flush=True)
+    n = 0
+    while not os.path.exists(__file__ + ".stop"):
+        n += 1                    # plain
+        time.sleep(0.001)
+"""
+
+
+def test_a_pause_of_all_right_after_attaching(tmp_path, environment):
+    path = written(tmp_path, "plain.py", PLAIN_LOOP)
+    env = {**os.environ, **environment, "MSVM_DEBUG": "127.0.0.1:0"}
+    with subprocess.Popen([sys.executable, str(path)], env=env, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            with Client(env=environment) as c:
+                c.start("attach", processId=process.pid)
+                c.request("pause", threadId=0)
+                thread = c.stopped("pause")["threadId"]
+                assert c.frames(thread)[-1]["name"] == "<module>"
+                c.request("disconnect")
+        finally:
+            written(tmp_path, "plain.py.stop", "")
+            process.wait(PATIENCE)
+
+
 def test_without_debugpy(served, environment):
     process, path = served
     with Client(env=environment) as c:

@@ -216,6 +216,20 @@ Statistics statistics_of(const TensorMeta& m, bool histogram) {
   return s;
 }
 
+std::optional<WholeFigures> whole_figures(const TensorMeta& m) {
+  if (is_float(m.dtype) || m.dtype == DType::kString) return {};
+  std::optional<WholeFigures> f;
+  for_each_element(m, [&](const std::byte* at) {
+    const int64_t bits = integer_at(m.dtype, at);
+    const __int128 v = m.dtype == DType::kU64 ? static_cast<__int128>(static_cast<uint64_t>(bits)) : static_cast<__int128>(bits);
+    if (!f) f = WholeFigures{v, v, 0};
+    f->min = std::min(f->min, v), f->max = std::max(f->max, v);
+    f->sum += v;
+    return true;
+  });
+  return f;
+}
+
 TensorCopy copy_of(const TensorMeta& m, int64_t max) {
   TensorCopy c;
   c.dtype = m.dtype;

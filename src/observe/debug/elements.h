@@ -1,5 +1,7 @@
 // Elements of tensors on the host: parts of them, figures about them, copies. Private to the room.
 #pragma once
+#include <optional>
+
 #include "msvm/base/function_ref.h"
 #include "observe/debug/expression.h"
 #include "observe/debug/types.h"
@@ -25,6 +27,11 @@ int64_t integer_at(DType dtype, const std::byte* at);   // u64 by its bits
 /// NaN and Inf among the elements; cheap, stops at the first. "NaN at [0, 3]"; empty: there are none.
 std::string first_not_finite(const TensorMeta& m);
 Statistics statistics_of(const TensorMeta& m, bool histogram = true);
+/// The same of integers, without rounding; nothing of empty tensors and other types.
+struct WholeFigures {
+  __int128 min = 0, max = 0, sum = 0;
+};
+std::optional<WholeFigures> whole_figures(const TensorMeta& m);
 /// At most `max` elements, and the statistics of all.
 TensorCopy copy_of(const TensorMeta& m, int64_t max);
 std::string element_text(DType dtype, const std::byte* at);

@@ -295,6 +295,11 @@ class Evaluator {
     }
     MSVM_ASSIGN_OR_RETURN(Part p, readable(of, t));
     if (p.meta.dtype == DType::kString) return error_at(of.column, "texts have no figures");
+    if (const auto whole = row->fn == Fn::kMin || row->fn == Fn::kMax || row->fn == Fn::kSum ? whole_figures(p.meta) : std::nullopt) {
+      const __int128 found = row->fn == Fn::kMin ? whole->min : row->fn == Fn::kMax ? whole->max : whole->sum;
+      if (found >= INT64_MIN && found <= INT64_MAX) return Any(static_cast<int64_t>(found));
+      return Any(static_cast<double>(found));
+    }
     const Statistics s = statistics_of(p.meta, false);
     if (row->fn == Fn::kAnyNan) return Any(s.nan > 0);
     if (row->fn == Fn::kAnyInf) return Any(s.inf > 0);

@@ -1,7 +1,10 @@
 // Threads that stop and go on, on one side or the other. A thread that waits in bytecode is in the middle of a call for debugpy.
 #include <fmt/format.h>
 
+#include <functional>
+#include <limits>
 #include <memory>
+#include <string>
 
 #include "observe/dap/merge/state.h"
 
@@ -93,6 +96,19 @@ void ask_all(State& s, std::vector<Ask> asks, std::function<void()> then) {
   one_less({});
 }
 
+/// What a server answered to `threads`; `row(id, name, host's id or -1)`.
+void for_each_row(const Json& response, const std::function<void(int64_t, const std::string&, int64_t)>& row) {
+  const Json body = body_of(response);
+  const auto list = Arguments(body).objects("threads");
+  if (!list.ok()) return;
+  for (const Arguments& r : *list) {
+    const auto id = r.integer("id", 0, std::numeric_limits<int32_t>::max());
+    const auto name = r.text("name", "");
+    const auto host = r.integer("hostThread", -1, std::numeric_limits<int32_t>::max(), -1);
+    if (id.ok() && name.ok() && host.ok()) row(*id, *name, *host);
+  }
+}
+
 }  // namespace
 
 void threads(State& s, const Request& r) {
@@ -103,17 +119,10 @@ void threads(State& s, const Request& r) {
     s.respond(r, {{"threads", std::move(list)}});
   };
   const auto add = [&s, rows](Side side, const Json& response) {
-    const Json body = body_of(response);
-    const auto list = Arguments(body).objects("threads");
-    if (!list.ok()) return;
-    for (const Arguments& row : *list) {
-      const auto id = row.integer("id", 0, std::numeric_limits<int32_t>::max());
-      const auto name = row.text("name", "");
-      const auto host = row.integer("hostThread", -1, std::numeric_limits<int32_t>::max(), -1);
-      if (!id.ok() || !name.ok() || !host.ok()) continue;
-      const Thread& t = side == Side::kPython ? s.threads.of_python(*id) : s.threads.of_bytecode(*id, s.of(Side::kPython).open() ? *host : -1);
-      rows->emplace(t.id, *name);  // debugpy's name first
-    }
+    for_each_row(response, [&](int64_t id, const std::string& name, int64_t host) {
+      const Thread& t = side == Side::kPython ? s.threads.of_python(id) : s.threads.of_bytecode(id, s.of(Side::kPython).open() ? host : -1);
+      rows->emplace(t.id, name);  // debugpy's name first
+    });
   };
   const auto left = std::make_shared<int>(1);
   const auto one_less = [left, answer] {
@@ -167,11 +176,19 @@ void step(State& s, const Request& r) {
 /// Threads whose first run is still to come aren't known here: bytecode's server is asked for all of its own.
 void pause_all(State& s, const Request& r) {
   s.respond(r);
-  for (auto& [id, t] : s.threads.all()) {
-    if (t.stopped) continue;
-    t.pausing = true;
-    if (s.of(Side::kPython).ready && t.python >= 0) pause_python(s, t, [] {});
-  }
+  const auto pause_known = [&s] {
+    for (auto& [id, t] : s.threads.all()) {
+      if (t.stopped) continue;
+      t.pausing = true;
+      if (s.of(Side::kPython).ready && t.python >= 0) pause_python(s, t, [] {});
+    }
+  };
+  // Of threads that ran before the session debugpy tells only when it is asked.
+  if (s.of(Side::kPython).ready) s.ask(Side::kPython, "threads", Json::object(), [&s, pause_known](const Json& answer) {
+    for_each_row(answer, [&s](int64_t id, const std::string&, int64_t) { (void)s.threads.of_python(id); });
+    pause_known();
+  });
+  else pause_known();
   if (s.of(Side::kBytecode).ready) s.ask(Side::kBytecode, "pause", {{"threadId", 0}});
 }
 
