@@ -3,6 +3,7 @@
 #
 #   tools/vscode.sh              all of it; the tests debug with the msvm and the Python module of build/release
 #   tools/vscode.sh package      only make vscode/dist/msvm.vsix
+#   tools/vscode.sh workbench-slow                   every kind of session and the three seeded faults through the workbench (minutes)
 #   MSVM_BUILD=folder tools/vscode.sh                those of another build
 #   MSVM_SCREENSHOTS=folder tools/vscode.sh          keep pictures of the workbench
 set -euo pipefail

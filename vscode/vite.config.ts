@@ -7,7 +7,8 @@ export default defineConfig({
     projects: [
       { test: { name: 'unit', include: ['tests/unit/**/*.test.ts'] } },
       { test: { name: 'host', include: ['tests/host.test.ts'], ...whole } },
-      { test: { name: 'workbench', include: ['tests/workbench/**/*.test.ts'], ...whole } },
+      { test: { name: 'workbench', include: ['tests/workbench/debugging.test.ts', 'tests/workbench/editors.test.ts'], ...whole } },
+      { test: { name: 'workbench-slow', include: ['tests/workbench/faults.test.ts', 'tests/workbench/sessions.test.ts'], ...whole } },
     ],
   },
 });
