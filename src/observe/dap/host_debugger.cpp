@@ -3,7 +3,7 @@
 #include <condition_variable>
 #include <thread>
 
-#include "observe/dap/no_signals.h"
+#include "msvm/base/no_signals.h"
 #include "observe/dap/requests.h"
 
 namespace msvm::observe::dap {

@@ -14,8 +14,8 @@
 #include <mutex>
 #include <thread>
 
+#include "msvm/base/no_signals.h"
 #include "observe/dap/connection.h"
-#include "observe/dap/no_signals.h"
 #include "observe/dap/server_file.h"
 #include "observe/dap/session.h"
 #include "observe/monitor/access.h"

@@ -1,12 +1,8 @@
 #include "observe/dap/server_file.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
-#include <memory>
 #include <span>
 
 #include "msvm/jit/disk/private_file.h"
@@ -17,7 +13,9 @@
 namespace msvm::observe::dap {
 namespace {
 
-std::string name_of(int pid) { return fmt::format("{}.debug.json", pid); }
+constexpr std::string_view kSuffix = ".debug.json";
+
+std::string name_of(int pid) { return fmt::format("{}{}", pid, kSuffix); }
 
 /// What isn't there, isn't this user's, or isn't such a file, or is another process's that had the number: nothing.
 std::optional<ServerPlace> read(int folder, int pid) {
@@ -52,18 +50,9 @@ void remove_server_file(uint16_t port) {
 
 std::vector<int> running_servers() {
   std::vector<int> out;
-  const auto path = run_folder();
-  if (!path.ok()) return out;
-  const auto folder = jit::open_private_folder(*path, false);
-  if (!folder.ok()) return out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> names(::opendir(path->c_str()), ::closedir);
-  for (const dirent* e = names ? ::readdir(names.get()) : nullptr; e; e = ::readdir(names.get())) {
-    const std::string_view name = e->d_name;
-    int pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc() && pid > 0 && name == name_of(pid) && read(folder->get(), pid)) out.push_back(pid);
-  }
-  std::sort(out.begin(), out.end());
+  for_each_run_file(kSuffix, [&](int folder, int pid) {
+    if (read(folder, pid)) out.push_back(pid);
+  });
   return out;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "msvm/base/no_signals.h"
 #include "observe/monitor/run_file.h"
 #include "observe/monitor/session.h"
 #include "observe/monitor/tls.h"
@@ -22,20 +22,6 @@ namespace {
 
 using Error = boost::system::error_code;
 constexpr auto kAfterFailure = std::chrono::milliseconds(100);
-
-/// Signals are for the program's own threads.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 std::string command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);

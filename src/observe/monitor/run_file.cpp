@@ -25,7 +25,9 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-std::string name_of(int pid) { return fmt::format("{}.json", pid); }
+constexpr std::string_view kSuffix = ".json";
+
+std::string name_of(int pid) { return fmt::format("{}{}", pid, kSuffix); }
 
 /// What isn't there, or isn't JSON, has no members.
 Json read(int folder, const std::string& name) {
@@ -78,23 +80,30 @@ void remove_run_file(const std::string& url) {
   if (folder.ok() && text_of(read(folder->get(), name_of(::getpid())), "url") == url) ::unlinkat(folder->get(), name_of(::getpid()).c_str(), 0);
 }
 
-std::vector<RunningMonitor> running_monitors() {
-  std::vector<RunningMonitor> out;
+void for_each_run_file(std::string_view suffix, FunctionRef<void(int, int)> visit) {
   const auto path = run_folder();
-  if (!path.ok()) return out;
+  if (!path.ok()) return;
   const auto folder = jit::open_private_folder(*path, false);
-  if (!folder.ok()) return out;
+  if (!folder.ok()) return;
+  std::vector<int> pids;
   const std::unique_ptr<DIR, int (*)(DIR*)> names(::opendir(path->c_str()), ::closedir);
   for (const dirent* e = names ? ::readdir(names.get()) : nullptr; e; e = ::readdir(names.get())) {
     const std::string_view name = e->d_name;
     int pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error != std::errc() || pid <= 0 || name != name_of(pid)) continue;
-    const Json j = read(folder->get(), std::string(name));
-    if (text_of(j, "start").empty() || text_of(j, "start") != process_start(pid)) continue;
-    out.push_back({pid, text_of(j, "url"), text_of(j, "certificate"), text_of(j, "command")});
+    if (error == std::errc() && pid > 0 && name == fmt::format("{}{}", pid, suffix)) pids.push_back(pid);
   }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });
+  std::sort(pids.begin(), pids.end());
+  for (const int pid : pids) visit(folder->get(), pid);
+}
+
+std::vector<RunningMonitor> running_monitors() {
+  std::vector<RunningMonitor> out;
+  for_each_run_file(kSuffix, [&](int folder, int pid) {
+    const Json j = read(folder, name_of(pid));
+    if (text_of(j, "start").empty() || text_of(j, "start") != process_start(pid)) return;
+    out.push_back({pid, text_of(j, "url"), text_of(j, "certificate"), text_of(j, "command")});
+  });
   return out;
 }
 

@@ -1,8 +1,10 @@
 // Which processes of this user serve a monitor: one file each, PID.json, that `msvm monitor PID` finds.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "msvm/base/function_ref.h"
 #include "msvm/base/status.h"
 
 namespace msvm::observe {
@@ -16,6 +18,9 @@ struct RunningMonitor {
 
 /// $XDG_RUNTIME_DIR/msvm, else ~/.cache/msvm/run.
 Result<std::string> run_folder();
+
+/// `visit(folder, pid)` for each file PID + suffix there, by PID. The process may be gone, or another that has the number now.
+void for_each_run_file(std::string_view suffix, FunctionRef<void(int, int)> visit);
 
 /// When a process began, in ticks since the machine did: a number that is used again has another. Empty: there is no such process.
 std::string process_start(int pid);

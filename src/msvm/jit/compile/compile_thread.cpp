@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <system_error>
 #include <utility>
+
+#include "msvm/base/no_signals.h"
 
 namespace msvm::jit {
 namespace {
@@ -68,15 +69,11 @@ void CompileQueue::Thread::wake() const {
 
 void CompileQueue::Thread::ensure_started() {
   if (thread_.joinable() || stopping_) return;
-  // Signals are for the program's own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   try {
     thread_ = std::thread([this] { loop(); });
   } catch (const std::system_error&) {  // no more threads: jobs wait for the next submission
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool CompileQueue::Thread::better(const Entry& a, const Entry& b) const {

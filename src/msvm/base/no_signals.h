@@ -1,11 +1,11 @@
-// Signals are for a program's own threads. Private to the room.
+// Signals are for a program's own threads.
 #pragma once
 #include <pthread.h>
 #include <signal.h>
 
-namespace msvm::observe::dap {
+namespace msvm {
 
-/// Threads that are started meanwhile get none.
+/// Threads that are started while it lives get none.
 class NoSignals {
  public:
   NoSignals() {
@@ -21,4 +21,4 @@ class NoSignals {
   sigset_t before_;
 };
 
-}  // namespace msvm::observe::dap
+}  // namespace msvm
