@@ -154,7 +154,9 @@ def test_the_editor_has_the_tables_of_this_build(msvm_cli):
 @pytest.fixture
 def log(msvm_cli, add, tmp_path):
     def make(folder, runs):
-        done = msvm_cli("run", add, "-s", "x=2x3", "-s", "y=3", "-n", runs, "-q", env={"MSVM_BC_TRACE": str(tmp_path / folder)})
+        done = msvm_cli(
+            "run", add, "-s", "x=2x3", "-s", "y=3", "-n", runs, "-q", "--tier", "0", env={"MSVM_BC_TRACE": str(tmp_path / folder)}
+        )
         assert done.code == 0, done
         (path,) = (tmp_path / folder).glob("*.bclog")
         return path

@@ -57,7 +57,7 @@ def test_opt_prints_and_writes(msvm_cli, chain, tmp_path):
 
 def test_levels(msvm_cli, chain, relu):
     def kernels(*args):
-        return {k["operator"] for k in json.loads(msvm_cli("run", *args, "-n", "1", "-k", "--json").out)["kernels"]}
+        return {k["operator"] for k in json.loads(msvm_cli("run", *args, "-n", "1", "-k", "--json", "--tier", "0").out)["kernels"]}
 
     assert {"Exp", "Neg"} <= kernels(chain, "-s", "2x8")
     assert "msvm.Pointwise" in kernels(chain, "-s", "2x8", "--opt", "1")
@@ -78,7 +78,7 @@ def test_explain(msvm_cli, chain):
     done = msvm_cli("run", chain, "-s", "2x8", "--explain")
     assert re.search(r"\ninstruction 2: Exp from first\n  f32\[2, 8\]\n    kernel +expected\n", done.out)
     assert re.search(r"\n    \w+ +\d.* ns +chosen\n", done.out)
-    calls = explained(msvm_cli("run", chain, "--stream", "2x8; 300x8", "-n", "2", "--json", "--explain"))
+    calls = explained(msvm_cli("run", chain, "--stream", "2x8; 300x8", "-n", "2", "--json", "--explain", "--tier", "0"))
     assert [c["operator"] for c in calls] == ["Exp", "Neg"] and calls[0]["origins"] == ["first"]
     assert [s["inputs"] for s in calls[0]["shapes"]] == [["f32[2, 8]"], ["f32[300, 8]"]]
     for kernels in (s["kernels"] for c in calls for s in c["shapes"]):

@@ -19,7 +19,7 @@ def shapes(done):
 
 
 def test_shapes_and_tables(msvm_cli, add):
-    done = msvm_cli("run", add, "-s", "x=2x3", "--shape", "y=3", "-n", "5", "-k")
+    done = msvm_cli("run", add, "-s", "x=2x3", "--shape", "y=3", "-n", "5", "-k", "--tier", "0")
     assert done.code == 0 and done.err == ""
     assert re.search(r"add.msasm: loaded and verified in .*; 1 thread\n", done.out)
     assert re.search(r"shape +runs +mode +first +median +p99\nx=2x3 y=3 +5 +interpreter ", done.out)
@@ -31,7 +31,7 @@ def test_shapes_and_tables(msvm_cli, add):
 
 
 def test_json(msvm_cli, add):
-    done = msvm_cli("run", add, "-s", "x=2x3", "-s", "y=3", "-n", "4", "-k", "--json", "-t", "2")
+    done = msvm_cli("run", add, "-s", "x=2x3", "-s", "y=3", "-n", "4", "-k", "--json", "-t", "2", "--tier", "0")
     j = json.loads(done.out)
     assert j["program"] == "add.msasm" and j["threads"] == 2 and j["load_ns"] > 0
     (row,) = j["shapes"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MSVM = Path(os.environ.get("MSVM_CLI", ROOT / "build/release/msvm"))
-PATIENCE = 60
-"""Seconds for what takes well under one, on a machine that is busy."""
+PATIENCE = 180
+"""Seconds for what takes well under one; a busy machine needs a minute for the debugger of Python."""
 
 
 class RefusedError(Exception):

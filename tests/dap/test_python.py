@@ -138,9 +138,9 @@ def test_conditions_on_both_sides(launched):
 def test_a_condition_that_bytecode_can_not_read(launched):
     c, path = launched(CALLS, "call")
     c.stopped("breakpoint")
-    [row] = c.request(
-        "setBreakpoints", source={"path": str(path)}, breakpoints=[{"line": line_of(path, "sum"), "condition": "shape("}]
-    )["breakpoints"]
+    [row] = c.request("setBreakpoints", source={"path": str(path)}, breakpoints=[{"line": line_of(path, "sum"), "condition": "shape("}])[
+        "breakpoints"
+    ]
     assert "column 7" in row["message"]
 
 

@@ -366,6 +366,7 @@ def test_bad_environment(variable, value):
 
 
 SLOW = """
+import json
 import msvm as ms, numpy as np
 @ms.jit(name="slow rows")
 def chain(x):
@@ -375,8 +376,8 @@ for _ in range(6):
     chain(np.ones((64, 64), np.float32))
 ms.vm.wait_compiled(chain, timeout=60)
 found = ms.vm.slow_path(chain)
-assert found and {(r["reason"], r["instead"]) for r in found} == {(found[0]["reason"], "interpreter")}, found
-print(found[0]["reason"])
+assert found and {r["instead"] for r in found} == {"interpreter"}, found
+print(json.dumps(sorted({r["reason"] for r in found})))
 """
 
 
@@ -384,8 +385,8 @@ def test_slow_paths(tmp_path):
     env = dict(os.environ, MSVM_CC="/nonexistent/msvm-cc", MSVM_CACHE_DIR=str(tmp_path / "no code"))
     done = subprocess.run([sys.executable, "-c", SLOW], capture_output=True, text=True, env=env, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    reason = done.stdout.strip()
-    assert reason.startswith("no compiler")
+    reasons = json.loads(done.stdout)  # a later run may have asked again
+    assert reasons and all("no compiler at /nonexistent/msvm-cc" in r for r in reasons)
     lines = [json.loads(line) for line in Path("ms_bc_trace/slow_path.log").read_text().splitlines()]
-    assert {(r["program"], r["reason"], r["instead"]) for r in lines} == {("slow rows", reason, "interpreter")}
+    assert {(r["program"], r["reason"], r["instead"]) for r in lines} == {("slow rows", reason, "interpreter") for reason in reasons}
     assert set(lines[0]) == {"time", "program", "region", "place", "reason", "scd", "phase", "elapsed_ms", "limit_ms", "instead"}
