@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .base import Base
-from .join import Key, Restart
+from .join import GUESS, Key, Restart
 
 TRIES = 400
 
@@ -54,6 +54,10 @@ class Attempts(Base):
     """Those that stand in the outermost loop that is being tried, itself among them; None: there is none."""
     loops_learnt: bool
     """One of them turned out to change more than was assumed: what was made since then means nothing."""
+    loops_known: set[Key]
+    """Those that had been tried before the outermost one. The others begin with guesses of what changes."""
+    guessing: bool
+    """Until one of these guesses is wrong, or the loop fails: then it is made without them, as if there had been none."""
 
     def until_settled(self, make: Callable[[], None]) -> None:
         """Makes a loop of the program. The outermost one is made again until nothing is learnt; those inside are made again with it."""
@@ -61,17 +65,23 @@ class Attempts(Base):
             make()
             return
         mark = Mark(self)
+        self.loops_known, self.guessing = set(self.loop_tables), True
         try:
             for _ in range(TRIES):
                 self.loops_tried, self.loops_learnt = set(), False
                 try:
                     make()
                 except Restart as e:
-                    if e.loop not in self.loops_tried:
+                    if e.loop == GUESS:
+                        self.without_guesses()
+                    elif e.loop not in self.loops_tried:
+                        self.without_guesses()
                         raise
                 except Exception:
                     if not self.loops_learnt:
-                        raise
+                        if not self.guessing:
+                            raise
+                        self.without_guesses()
                 else:
                     if not self.loops_learnt:
                         return
@@ -79,3 +89,9 @@ class Attempts(Base):
         finally:
             self.loops_tried = None
         self.unsupported("the sizes and kinds of values in its loops don't settle")
+
+    def without_guesses(self) -> None:
+        """From now on; forgets what was learnt with them."""
+        self.guessing = False
+        for key in self.loop_tables.keys() - self.loops_known:
+            del self.loop_tables[key]

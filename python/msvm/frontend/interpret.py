@@ -91,6 +91,8 @@ class Interpreter(Expressions, Calls, Loops):
         """Those around this place that loop when the program runs."""
         self.loops_tried: set[Key] | None = None
         self.loops_learnt = False
+        self.loops_known: set[Key] = set()
+        self.guessing = False
         self.named_regs: set[int] = set()
         self.reports: list[Callable[..., Any]] = []
         self.node: Any = None

@@ -6,7 +6,7 @@ each time with more variables as PHIs, or more axes with a size of their own, un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import is_
 from typing import Any
 
@@ -245,6 +245,8 @@ class _Merge:
                 return first.copy()
         if type(first) is list and all(type(v) is list and len(v) == len(first) for v in values):
             return [self.value(list(column)) for column in zip(*values, strict=True)]
+        if isinstance(first, SymList) and all(isinstance(v, SymList) and v.reg == first.reg for v in values):
+            return first
         if all(isinstance(v, SymList) or (type(v) is list and all(map(is_tensor, v))) for v in values):
             return self._lists(values)
         if type(first) is dict and all(type(v) is dict and list(v) == list(first) for v in values):
@@ -302,7 +304,9 @@ class _Mixed(Unbound):
 class Variant:
     """What is known of a value that changes from turn to turn."""
 
-    def __init__(self) -> None:
+    def __init__(self, guess: bool = False) -> None:
+        self.guess = guess
+        """Nothing was found; the loop assigns to it."""
         self.axes: set[int] = set()
         """Axes whose sizes change."""
         self.strided = False
@@ -331,6 +335,12 @@ SHARED: Key = ("variables that may hold one tensor from the second turn on",)
 TRAPS: Key = ("names that a way without turns has no value for",)
 """They are read behind the loop: where it has no turn, the program ends there."""
 
+GUESS: Key = ("what a loop was thought to change",)
+"""Of a restart without guesses."""
+
+GUESSED = frozenset({SymTensor, SymInt, SymFloat, SymBool, int, float, bool})
+"""Types of values for which a name that a loop assigns to is thought to change."""
+
 
 class Header:
     """The first block of a loop. ``variants``: what earlier tries found; grows."""
@@ -346,7 +356,23 @@ class Header:
         self.members: dict[Key, Key] = {}
         self.opened_groups: dict[Key, SymTensor] = {}
         self.sources: dict[int, set[int]] = {}
+        self.guessed: dict[Key, Any] = {}
+        """Variants that no turn has shown yet, and what the variables held before the loop."""
         self.changed = False
+
+    def guess(self, number: int, names: Iterable[str]) -> None:
+        """Before ``open``: these variables of a frame are thought to change. A right guess saves a try; ``close`` tells a wrong one."""
+        frame = self.entry.state.frames[number]
+        for name in names:
+            key = (number, name)
+            variant = self.variants.get(key)
+            if variant is not None and not variant.guess:
+                continue
+            if type(frame.get(name)) in GUESSED:
+                self.variants[key] = variant or Variant(guess=True)
+                self.guessed[key] = frame[name]
+            elif variant is not None:
+                del self.variants[key]
 
     def open(self) -> State:
         """The state in which each turn begins. The builder stands in the header afterwards."""
@@ -457,7 +483,15 @@ class Header:
         return SymFloat(self.opened_groups[key]) if kind == "float" else self.opened_groups[key]
 
     def close(self, path: Path) -> str | None:
-        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the loop is made again."""
+        """The end of a turn. Returns what can't change that way. ``changed`` says that more was learnt: the loop is made again.
+
+        Raises ``Restart(GUESS)`` where a guess was wrong.
+        """
+        for key, v in self.guessed.items():
+            end = self._at(path.state, key)
+            if same(end, v) or same(end, self._at(self.start, key)):
+                raise Restart(GUESS)
+            self.variants[key].guess = False
         core = current().core
         core.set_block(path.block)
         problem: str | None = None
@@ -595,6 +629,8 @@ class Header:
     def _closed_list(self, number: int, begin: Any, end: Any) -> str | None:
         """A list that grows becomes a list register."""
         key: Key = ("heap", number)
+        if key not in self.variants and isinstance(begin, SymList) and isinstance(end, SymList) and begin.reg == end.reg:
+            return None
         if isinstance(end, Unbound):
             return end.why
         items = [] if isinstance(end, SymList) else [as_tensor(x) if is_tensor(x) else x for x in end]

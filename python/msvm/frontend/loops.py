@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .attempts import Attempts
-from .join import PEEL, TRAPS, Header, Key, Restart, Variant, describe, kind_of
+from .join import GUESS, PEEL, TRAPS, Header, Key, Restart, Variant, describe, kind_of
 from .lists import SymList
 from .ranges import SymRange, SymSequence
+from .source import assigned_in
 from .state import Path, Unbound
 from .values import SymBool, SymInt, SymTensor, dim_of, integer
 
@@ -233,8 +234,11 @@ class Loops(Attempts):
         self, s: Any, test: Callable[[], Any], begin: Callable[[], None], advance: Callable[[], None], loop: Loop, ends: list[Path]
     ) -> None:
         """The loop itself. ``ends``: where the test fails."""
-        header = Header(self.path(), self.loop_tables.setdefault(self.loop_key(s), {}), self.core.new_block())
-        self.open_loops.append(self.loop_key(s))
+        key = self.loop_key(s)
+        header = Header(self.path(), self.loop_tables.setdefault(key, {}), self.core.new_block())
+        if self.guessing and key not in self.loops_known:
+            header.guess(self.frame.number, assigned_in(s))
+        self.open_loops.append(key)
         self.site.append((s.lineno, s.col_offset))
         self.control += 1
         self.state = header.open()
@@ -273,6 +277,8 @@ class Loops(Attempts):
             elif problem:
                 self.node = s
                 self.unsupported(problem)
+        elif header.guessed:
+            raise Restart(GUESS)  # no turn follows another
         self.control -= 1
         self.site.pop()
         self.open_loops.pop()

@@ -187,6 +187,32 @@ def names_in(target: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
 
 
+def assigned_in(loop: Any) -> set[str]:
+    """Names that a turn of a loop assigns to: its target, and those of statements within; walruses and nested functions aside."""
+    targets: list[Any] = [loop.target] if type(loop) is ast.For else []
+    statements: list[Any] = list(loop.body)
+    while statements:
+        s = statements.pop()
+        kind = type(s)
+        if kind is ast.Assign:
+            targets.extend(s.targets)
+        elif kind is ast.AugAssign or kind is ast.AnnAssign or kind is ast.For:
+            targets.append(s.target)
+        if kind is ast.For or kind is ast.While or kind is ast.If:
+            statements.extend(s.body)
+            statements.extend(s.orelse)
+    names: set[str] = set()
+    while targets:
+        t = targets.pop()
+        if type(t) is ast.Name:
+            names.add(t.id)
+        elif type(t) is ast.Tuple or type(t) is ast.List:
+            targets.extend(t.elts)
+        elif type(t) is ast.Starred:
+            targets.append(t.value)
+    return names
+
+
 def stored_names(node: Any) -> set[str]:
     """Names that the function binds: parameters, assignments, loop variables, nested functions."""
     names: set[str] = set()

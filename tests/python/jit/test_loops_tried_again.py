@@ -1,7 +1,10 @@
 """Loops are made again until their turns end as they begin: what a try did must not show in the program that remains."""
 
+import re
+
 import numpy as np
 import pytest
+from msvm.frontend import attempts
 
 import msvm as ms
 
@@ -78,7 +81,56 @@ def takes_from_outside(x, n):
     return x
 
 
-FUNCTIONS = [lists_and_dicts, leaves_within_written_out_turns, while_within_for, calls_a_function, grows_and_shrinks, takes_from_outside]
+def assigns_what_it_was(x, n):
+    parts = 2
+    for k in range(n):
+        for _ in range(parts):
+            x = x + float(k)
+        parts = 2
+    return [x * float(j) for j in range(parts)], parts
+
+
+def ends_in_its_first_turn(x, n):
+    step = 1
+    for k in range(n):
+        step = k + 3
+        x = x + float(step)
+        break
+    return x, step
+
+
+def swaps(x, n):
+    a, b, c = 1, 1, 2
+    for _ in range(n):
+        a, b, c = b, a, c + a
+        x = x * float(b) + float(c)
+    return x, a, b, c
+
+
+def lets_a_list_be(x, n):
+    kept = [x]
+    for k in range(n):
+        kept.append(x * float(k))
+    last, count = x, 0
+    while count < n:
+        if count > 1:
+            last = last + kept[count]
+        count += 1
+    return ms.ops.stack(kept), last, count
+
+
+def counts_with_floats(x, n):
+    total, top = 0, 1
+    for k in range(n):
+        total = total + 0.5
+        top = max(top, k)
+    return x * total, top
+
+
+FUNCTIONS = [
+    assigns_what_it_was, ends_in_its_first_turn, swaps, lets_a_list_be, counts_with_floats,
+    lists_and_dicts, leaves_within_written_out_turns, while_within_for, calls_a_function, grows_and_shrinks, takes_from_outside,
+]  # fmt: skip
 
 
 def plain(v):
@@ -112,6 +164,26 @@ def test_the_program_is_the_same_each_time(function):
         f(x, ms.mutable(2))
         texts.append(f.bytecode)
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "again"),
+    [(swaps, 0), (while_within_for, 1), (assigns_what_it_was, 2), (ends_in_its_first_turn, 1), (lets_a_list_be, 2)],
+    ids=lambda v: getattr(v, "__name__", v),
+)
+def test_a_right_guess_saves_a_try(function, again, monkeypatch):
+    """What a loop assigns to is thought to change. Wrong guesses, values of another kind, sizes that change
+    and lists that grow cost a try; after a wrong guess all is found out."""
+    taken_back = []
+    monkeypatch.setattr(attempts.Mark, "take_back", lambda mark, it, do=attempts.Mark.take_back: (taken_back.append(1), do(mark, it)))
+    ms.jit(function)(np.ones(3, np.float32), ms.mutable(2))
+    assert len(taken_back) == again
+
+
+def test_a_list_that_a_loop_lets_be_has_no_phi_there():
+    f = ms.jit(lets_a_list_be)
+    f(np.ones(3, np.float32), ms.mutable(2))
+    assert len(re.findall(r"list<f32> = TENSOR_PHI", f.bytecode)) == 1, f.bytecode
 
 
 def test_a_report_within_a_loop_is_made_once(capfd):
