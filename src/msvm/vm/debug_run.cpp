@@ -53,6 +53,11 @@ Status DebugRun::after_region(int32_t region, const RegionEntry* entry, const Re
   return s;
 }
 
+void DebugRun::region_failed(int32_t region, const RegionPlan& plan, size_t steps, int32_t instr) {
+  impl_.track.ran_native(impl_.frame.function->regions[static_cast<size_t>(region)], plan, impl_.frame.regions[static_cast<size_t>(region)], std::span(plan.steps).first(steps), instr);
+  begin_ = end_ = -1;
+}
+
 void DebugRun::failing(int32_t instr, const Status& s) {
   if (instr >= 0) impl_.instruction = instr;
   watch_->failing(impl_.instruction, s);

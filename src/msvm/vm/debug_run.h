@@ -36,6 +36,8 @@ class DebugRun {
   Result<bool> interprets(int32_t region) { return watch_->interprets(region); }
   void enter(const RegionEntry* entry) { impl_.entry = entry; }
   Status after_region(int32_t region, const RegionEntry* entry, const RegionPlan* plan);
+  /// A region in native code failed at an instruction, behind so many of its steps.
+  void region_failed(int32_t region, const RegionPlan& plan, size_t steps, int32_t instr);
   void failing(int32_t instr, const Status& s);
 
  private:

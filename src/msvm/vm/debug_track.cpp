@@ -163,7 +163,7 @@ void RegisterTrack::moved(BlockId block, BlockId from) {
   }
 }
 
-void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state) {
+void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state, std::span<const RegionPlan::Step> steps, int32_t failed) {
   const Function& f = *frame_.function;
   std::vector<uint8_t> tensors(f.num_tensors), scalars(f.initial_scalars.size()), calls(f.instrs.size());
   if (plan.repeatable) {
@@ -173,7 +173,7 @@ void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan,
     for (Slot s : state.tensors) tensors[static_cast<size_t>(s)] = 1;
     for (Slot s : state.scalars) scalars[static_cast<size_t>(s)] = 1;
   }
-  for (const RegionPlan::Step& s : plan.steps) {
+  for (const RegionPlan::Step& s : steps) {
     calls[static_cast<size_t>(s.code->instr)] = 1;
     if (s.group < 0) continue;
     for (int32_t member : region.spec->groups[static_cast<size_t>(s.group)].members) calls[static_cast<size_t>(member)] = 1;
@@ -182,19 +182,19 @@ void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan,
   int32_t last = -1;
   for (int32_t k = region.begin + 1; k < region.end; ++k) {
     const int32_t at = f.code[static_cast<size_t>(k)].instr;
-    if (at == last || at < 0) continue;
+    if (at == last || at < 0 || at == failed) continue;
     last = at;
     const Instr& i = *f.instrs[static_cast<size_t>(at)];
     bool done = true;
     if (i.op == Opcode::kOpCall || i.op == Opcode::kTensorCopy) done = calls[static_cast<size_t>(at)];
     else if (!i.defs.empty() && is_tensor(i.defs[0])) done = tensors[static_cast<size_t>(slot(i.defs[0]))];
     else if (!i.defs.empty()) done = f.list_slot[static_cast<size_t>(i.defs[0])] != kNoSlot || scalars[static_cast<size_t>(i.defs[0])];
-    else if (i.op == Opcode::kTensorFree && is_tensor(i.uses[0])) done = std::find(plan.frees.begin(), plan.frees.end(), slot(i.uses[0])) != plan.frees.end();
+    else if (i.op == Opcode::kTensorFree && is_tensor(i.uses[0])) done = failed < 0 && std::find(plan.frees.begin(), plan.frees.end(), slot(i.uses[0])) != plan.frees.end();
     if (!done) continue;
     ran(at);
     all.insert(all.end(), written_.begin(), written_.end());
   }
-  for (const RegionPlan::Step& s : plan.steps) {
+  for (const RegionPlan::Step& s : steps) {
     if (s.group < 0) continue;
     const RegionGroup& g = region.spec->groups[static_cast<size_t>(s.group)];
     for (int32_t member : g.members)

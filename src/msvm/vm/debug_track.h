@@ -1,5 +1,6 @@
 // What happened to each register in the course of one run that a debugger watches. Private to the room.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "msvm/vm/debug_hook.h"
@@ -15,7 +16,9 @@ class RegisterTrack {
   /// The PHIs of a block, coming from another.
   void moved(BlockId block, BlockId from);
   /// A region in native code, by what it did.
-  void ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state);
+  void ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state) { ran_native(region, plan, state, plan.steps, -1); }
+  /// The same where it failed at an instruction: its sizes and memory are there, and what `steps` gave; nothing is freed.
+  void ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state, std::span<const RegionPlan::Step> steps, int32_t failed);
 
   RegisterLook look(Reg r) const;
   Reg reused_from(Reg r) const;

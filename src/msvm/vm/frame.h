@@ -50,7 +50,7 @@ struct RegionPlan {
   const std::byte* arena = nullptr;
   const RegionEntry* entry = nullptr;   // null: no entry holds the values
   bool repeatable = false;              // else it serves the run that it was made for
-  bool branches = false;                // its dry run took edges
+  bool takes_away = false;              // its dry run may have moved tensors or lists from outside into PHIs
   double operations = 0, bytes = 0;     // of its groups: one an element and member; pointers' tensors, each once
 
   std::vector<Step> steps;

@@ -336,7 +336,9 @@ class Interpreter : Machine {
         if constexpr (kDebug)
           if (run.has_code()) return told([&] { return x_.debug->after_region(c.a, nullptr, nullptr); });
         return {};
-      case RegionRun::Outcome::kFailed: break;
+      case RegionRun::Outcome::kFailed:
+        if constexpr (kDebug) x_.debug->region_failed(c.a, *run.plan(), run.steps_done(), instr_);
+        break;
     }
     return s;
   }
@@ -379,10 +381,16 @@ class Interpreter : Machine {
           if (m.bind != kNoSlot) record_->scalars.push_back(m.bind);
         break;
       case Op::kEdge:
+        plan.repeatable = false;
+        plan.takes_away = plan.takes_away || takes_away(c.a);
+        break;
       case Op::kBranch:
+        plan.repeatable = false;
+        plan.takes_away = plan.takes_away || takes_away(c.a) || takes_away(c.c);
+        break;
       case Op::kSwitch:
         plan.repeatable = false;
-        plan.branches = true;
+        for (size_t k = 0; k < c.n; ++k) plan.takes_away = plan.takes_away || takes_away(extra(c)[k]);
         break;
       case Op::kCheck:
       case Op::kAssert:
@@ -400,6 +408,15 @@ class Interpreter : Machine {
       case Op::kListFree: plan.repeatable = false; break;
       default: record_->scalars.push_back(c.a); break;  // scalars
     }
+  }
+
+  /// Whether an edge takes memory away from registers that the region hasn't set itself.
+  bool takes_away(int32_t edge) const {
+    const auto& moves = f_.edges[static_cast<size_t>(edge)].moves;
+    const auto& own = record_->tensors;
+    return std::any_of(moves.begin(), moves.end(), [&](const PhiMove& m) {
+      return m.kind == PhiMove::kList || (m.kind == PhiMove::kTensor && std::find(own.begin(), own.end(), m.from) == own.end());
+    });
   }
 
   /// A region's destinations have their memory before its first call runs. One may be that of an operand from outside if no kernel of a
