@@ -132,6 +132,7 @@ void Executable::set_profiling(bool on) {
 void Executable::set_debug_hook(std::shared_ptr<DebugHook> hook) {
   std::lock_guard lock(impl_->mutex);
   impl_->hook = std::move(hook);
+  for (const auto& s : impl_->all) s->session.set_debug_hook(s->hook = impl_->hook);
 }
 void Executable::set_patch_listener(std::function<void(const PatchNotice&)> listener) {
   if (impl_->native) impl_->native->set_patch_listener(std::move(listener));

@@ -5,6 +5,28 @@
 
 namespace msvm::vm {
 
+DebugRun::DebugRun(RunContext& context, Frame& frame, DebugHook& hook) : impl_(context, frame), view_(impl_) {
+  if (const Code* next = context.suspended.next) {
+    // What PHIs have got may still have to be checked: their step has begun.
+    const auto [first, phis] = phis_of(impl_.frame.function->block_of(next->instr));
+    if (phis_ = next->instr < first + phis; phis_) {
+      begin_ = first;
+      end_ = first + phis;
+    }
+    impl_.instruction = phis_ ? first : next->instr;
+    impl_.track.join(phis_ ? end_ : next->instr);
+  }
+  watch_ = hook.begin(view_);
+}
+
+/// The first instruction of a block, and how many PHIs it begins with.
+std::pair<int32_t, int32_t> DebugRun::phis_of(BlockId block) const {
+  const Function& f = *impl_.frame.function;
+  const auto& instrs = f.source->blocks[static_cast<size_t>(block)].instrs;
+  const auto end = std::find_if(instrs.begin(), instrs.end(), [](const Instr& i) { return !instr_info(i.op).has(kPhi); });
+  return {f.facts->block_start[static_cast<size_t>(block)], static_cast<int32_t>(end - instrs.begin())};
+}
+
 Status DebugRun::finish() {
   if (!impl_.failed.ok()) return std::exchange(impl_.failed, Status());
   if (begin_ < 0) return {};
@@ -25,17 +47,10 @@ Status DebugRun::begin(int32_t from, int32_t to) {
 
 Status DebugRun::leave(const Edge& edge) {
   if (edge.block < 0) return {};  // a stub that prepares another edge: still the same instruction
-  const Function& f = *impl_.frame.function;
-  const auto& starts = f.facts->block_start;
-  from_ = static_cast<BlockId>(std::upper_bound(starts.begin(), starts.end(), begin_) - starts.begin()) - 1;
+  from_ = impl_.frame.function->block_of(begin_);
   MSVM_RETURN_IF_ERROR(finish());
-  int32_t phis = 0;
-  for (const Instr& i : f.source->blocks[static_cast<size_t>(edge.block)].instrs) {
-    if (!instr_info(i.op).has(kPhi)) break;
-    ++phis;
-  }
+  const auto [first, phis] = phis_of(edge.block);
   if (phis == 0) return {};
-  const int32_t first = starts[static_cast<size_t>(edge.block)];
   phis_ = true;
   begin_ = first;
   end_ = first + phis;

@@ -1,5 +1,7 @@
 // One run that a debugger watches: what the loop tells it, and what the view shows of it. Private to the room.
 #pragma once
+#include <utility>
+
 #include "msvm/vm/debug_hook.h"
 #include "msvm/vm/debug_track.h"
 #include "msvm/vm/interpreter.h"
@@ -20,7 +22,8 @@ namespace vm {
 
 class DebugRun {
  public:
-  DebugRun(RunContext& context, Frame& frame, DebugHook& hook) : impl_(context, frame), view_(impl_), watch_(hook.begin(view_)) {}
+  /// Of a run that begins, or is suspended.
+  DebugRun(RunContext& context, Frame& frame, DebugHook& hook);
   bool watched() const { return watch_ != nullptr; }
   void ended(const Status& s) { watch_->ended(s); }
 
@@ -43,6 +46,7 @@ class DebugRun {
  private:
   Status begin(int32_t from, int32_t to);
   Status finish();
+  std::pair<int32_t, int32_t> phis_of(BlockId block) const;
 
   RunView::Impl impl_;
   RunView view_;

@@ -79,7 +79,7 @@ void RegisterTrack::proved_whole(const Instr& i) {
   if (i.op != Opcode::kOpCall && i.op != Opcode::kTensorCopy && i.op != Opcode::kTensorRead && i.op != Opcode::kReturn) return;
   for (Reg r : i.uses) {
     if (r == kNoReg) continue;
-    if (RegisterLook& l = track(r).look; l.state == RegisterState::kPartly) l.state = RegisterState::kLive;
+    if (RegisterLook& l = track(r).look; l.state == RegisterState::kPartly || l.state == RegisterState::kUnwritten) l.state = RegisterState::kLive;
   }
 }
 
@@ -178,12 +178,25 @@ void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan,
     if (s.group < 0) continue;
     for (int32_t member : region.spec->groups[static_cast<size_t>(s.group)].members) calls[static_cast<size_t>(member)] = 1;
   }
+  std::vector<std::pair<BlockId, BlockId>> entered;  // block, from
+  if (!plan.repeatable)
+    for (const auto& [by, to] : state.edges)
+      if (to >= 0) entered.emplace_back(to, f.block_of(by));
   std::vector<Reg> all;
+  auto enter = [&](BlockId block) {
+    const auto edge = std::find_if(entered.begin(), entered.end(), [&](const auto& e) { return e.first == block; });
+    if (edge == entered.end()) return;
+    moved(block, edge->second);
+    all.insert(all.end(), written_.begin(), written_.end());
+    entered.erase(edge);
+  };
+  BlockId block = -1;
   int32_t last = -1;
   for (int32_t k = region.begin + 1; k < region.end; ++k) {
     const int32_t at = f.code[static_cast<size_t>(k)].instr;
     if (at == last || at < 0 || at == failed) continue;
     last = at;
+    if (const BlockId now = f.block_of(at); now != block) enter(block = now);
     const Instr& i = *f.instrs[static_cast<size_t>(at)];
     bool done = true;
     if (i.op == Opcode::kOpCall || i.op == Opcode::kTensorCopy) done = calls[static_cast<size_t>(at)];
@@ -194,6 +207,7 @@ void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan,
     ran(at);
     all.insert(all.end(), written_.begin(), written_.end());
   }
+  while (!entered.empty()) enter(entered.front().first);  // the block behind it
   for (const RegionPlan::Step& s : steps) {
     if (s.group < 0) continue;
     const RegionGroup& g = region.spec->groups[static_cast<size_t>(s.group)];
@@ -258,6 +272,7 @@ Reg RegisterTrack::reused_from(Reg r) const {
 bool RegisterTrack::was_read(Reg r) const {
   const Function& f = *frame_.function;
   const uint64_t since = track(r).defined;
+  if (since <= joined_) return true;  // maybe
   for (size_t k = 0; k < ran_at_.size(); ++k) {
     if (ran_at_[k] <= since) continue;
     const Instr& i = *f.instrs[k];

@@ -101,7 +101,8 @@ Status RegionRun::make_plan(const RegionSnapshot& snapshot, int32_t& instr) {
   }
   state_.scalars.clear();
   state_.tensors.clear();
-  RegionRecord record{p, state_.scalars, state_.tensors};
+  state_.edges.clear();
+  RegionRecord record{p, state_.scalars, state_.tensors, state_.edges};
   Status s = dry_run(x_, frame_, f_.code.data() + info_.begin, record, instr);
   executed_ = record.executed;
   MSVM_RETURN_IF_ERROR(std::move(s));

@@ -130,7 +130,7 @@ void Debugger::detach() {
     std::lock_guard lock(m.mutex);
     m.attached = false;
     m.held = false;
-    m.stop_at_any_run = false;
+    m.stop_at_any_run = m.pause_any_run = m.pause_joining = false;
     m.breakpoints.clear();
     m.stops = {};
     m.native = Native::kStepDown;
@@ -141,7 +141,8 @@ void Debugger::detach() {
   }
   for (const auto& t : m.all_threads()) {
     std::lock_guard lock(t->mutex);
-    if (t->stop) t->command = Command::kGo;  // though somebody else attaches before it looks
+    if (t->stop) t->command = Command::kGo;  // though somebody else attaches before it looks, for whom it runs already
+    t->stop.reset();
     t->wake.notify_all();
   }
   std::unique_lock lock(m.gate);
@@ -324,6 +325,7 @@ Status command(Debugger::Impl& m, ThreadId id, Command c) {
 Status Debugger::resume(ThreadId id) {
   if (id != kAnyThread) return command(*impl_, id, Command::kGo);
   if (impl_->gone.load()) return gone();
+  impl_->pause_joining = false;
   for (const auto& t : impl_->all_threads()) (void)command(*impl_, t->id, Command::kGo);  // those that wait
   return {};
 }
@@ -349,7 +351,9 @@ Status Debugger::pause(ThreadId id, bool on) {
   }
   if (on && !any_runs)  // between two runs
     for (const auto& t : all) t->pause = true;
-  if (all.empty() || !on) stop_at_next_run(kAnyThread, on);  // nobody has run anything yet
+  impl_->pause_any_run = on && all.empty();
+  impl_->pause_joining = on;
+  if (!on) stop_at_next_run(kAnyThread, false);
   return {};
 }
 

@@ -103,7 +103,8 @@ std::unique_ptr<RunWatch> Debugger::Impl::begin(const std::shared_ptr<ProgramMap
     std::lock_guard lock(t->mutex);
     if (t->runs.empty()) t->cancel = false;  // what was meant for a run that has ended
   }
-  if (held.load(std::memory_order_relaxed)) {
+  const bool begins = view.clock() == 0;  // else the debugger comes in its midst
+  if (begins && held.load(std::memory_order_relaxed)) {
     const auto t = this_thread(true);
     std::unique_lock lock(mutex);
     while (held) {
@@ -167,7 +168,9 @@ void Debugger::Impl::put_hook(const std::shared_ptr<ProgramMap>& p, Executable& 
     e.set_patch_listener(nullptr);
     return;
   }
-  e.set_debug_hook(std::make_shared<Hook>(*this, p));
+  std::shared_ptr<DebugHook> hook = p->hook.lock();  // a run that has it keeps what it knows
+  if (!hook) p->hook = hook = std::make_shared<Hook>(*this, p);
+  e.set_debug_hook(std::move(hook));
   e.set_patch_listener([this, p](const PatchNotice& n) {
     if (gone.load()) return;
     p->version.fetch_add(1);

@@ -44,6 +44,8 @@ struct Debugger::Impl {
   // --- for runs
   std::atomic<bool> gone{false};            // in the child of a fork: for good
   std::atomic<bool> attached{false}, held{false}, stop_at_any_run{false};
+  /// A pause that no thread is known for yet; one of all, for runs that were under way when the debugger came and don't know of it yet.
+  std::atomic<bool> pause_any_run{false}, pause_joining{false};
   std::atomic<uint64_t> epoch{1};
   std::shared_ptr<const Settings> settings();
   std::shared_ptr<Thread> this_thread(bool make);

@@ -48,7 +48,7 @@ class Watch final : public RunWatch {
   Command mode_ = Command::kGo;
   uint64_t since_ = 0;                  // clock at the last stop
   int32_t waited_at_ = -1;              // the instruction before which it waited last, until something has run
-  bool first_ = true;
+  bool first_ = true, begins_ = true;   // begins_: it is watched from its first instruction on
   std::optional<std::vector<int32_t>> regions_;
 };
 
