@@ -71,6 +71,6 @@ Status bind_symbol(const Module& module, const MatchStep& step, int64_t size, in
 Status run_scalar(const Code& c, int64_t* v);
 
 /// "Error at instruction 42 (OP_CALL Resize), offset 0x2a, model.py:31: ..." with the operands' metadata.
-Status with_place(const Status& s, const Function& f, const Frame& frame, int32_t instr);
+Status with_place(const Status& s, const RunContext& context, const Frame& frame, int32_t instr);
 
 }  // namespace msvm::vm

@@ -61,7 +61,7 @@ class Interpreter : Machine {
       if (s.ok()) s = std::move(done);
     }
     if (!s.ok()) [[unlikely]] {
-      s = with_place(s, f_, frame_, instr_);
+      s = with_place(s, x_, frame_, instr_);
       if constexpr (kDebug) x_.debug->failing(instr_, s);
       results_.clear();
       drop_all();

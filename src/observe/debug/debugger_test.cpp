@@ -1,5 +1,6 @@
 #include "observe/debug/debugger.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -302,7 +303,10 @@ b0:
   const Stop s = client.next();
   EXPECT_EQ(s.reason, StopReason::kFailure);
   EXPECT_THAT(s.text, HasSubstr("sizes agree"));
-  EXPECT_FALSE(s.fix.empty());
+  EXPECT_EQ(s.fix, "give inputs for which these sizes fit each other, or mend the program where the message says");
+  const uint32_t offset = debugger().frames(s.thread)->at(0).offset;
+  EXPECT_GT(offset, 0u);
+  EXPECT_THAT(s.text, HasSubstr(fmt::format("Error at instruction 3 (SHAPE_ASSERT), offset 0x{:x}: ", offset)));
   EXPECT_EQ(s.place.instruction, 3);
   EXPECT_EQ(debugger().evaluate(s.thread, "sum(R1) + R0[1]")->real, 17);
   look_at_everything(s.thread);
@@ -315,6 +319,29 @@ b0:
   EXPECT_THAT(b.text, HasSubstr("input 0 (x): expected f32[N], found f32[2, 2]"));
   look_at_everything(b.thread);
   EXPECT_TRUE(debugger().resume(b.thread).ok());
+}
+
+TEST_F(Debugging, TheFixFitsTheInputsThatDont) {
+  auto program = load(*engine, R"(
+symbol N
+func @main(x: f32[N, 4], y: f32[N]) -> f32[N, 4]
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N, 4], f32, CPU(0)
+  OP_CALL Relu(R0) -> R1
+  RETURN R1
+)");
+  ASSERT_TRUE(program);
+  Client client;
+  debugger().set_stops({.failure = true});
+  auto fix = [&](const char* inputs) {
+    RunThread run(*engine, program, inputs);
+    const Stop s = client.next();
+    EXPECT_TRUE(debugger().resume(s.thread).ok());
+    return s.fix;
+  };
+  EXPECT_EQ(fix("f32[2, 5] iota, f32[2] iota"), "give input 0 (x) the size 4 at axis 1, or declare that axis as a symbol");
+  EXPECT_EQ(fix("f32[2, 4] iota, f32[3] iota"), "give inputs whose sizes fit each other, and what is declared of their symbols");
 }
 
 TEST_F(Debugging, StopsAtNaN) {

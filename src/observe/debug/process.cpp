@@ -214,16 +214,4 @@ std::vector<Breakpoint> Debugger::Impl::replace(BreakKind kind, const std::strin
   return out;
 }
 
-std::string fix_of(const Status& s) {
-  switch (s.code()) {
-    case StatusCode::kShapeMismatch: return "give inputs whose sizes fit the declared ones, or declare the axis as a symbol";
-    case StatusCode::kInvalidArgument: return "give what the message expects";
-    case StatusCode::kUnsupported: return "see `msvm cap dump` for the kernels of this machine, or load a capability patch";
-    case StatusCode::kOutOfRange: return "look at the index and at the size of its axis";
-    case StatusCode::kOverflow: return "look at the sizes that the message names";
-    case StatusCode::kResourceLimit: return "raise the limit of the session, or give smaller inputs";
-    default: return {};
-  }
-}
-
 }  // namespace msvm::observe::debug

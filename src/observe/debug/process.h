@@ -108,7 +108,7 @@ void Debugger::Impl::tell(Tell&& call) {
   quiet.notify_all();
 }
 
-/// "fix": what would mend a failure, by its kind; empty: nothing that is always right.
-std::string fix_of(const Status& s);
+/// "fix": what would mend a run that fails; empty: nothing that is always right.
+std::string fix_of(const Status& s, const RunView& view);
 
 }  // namespace msvm::observe::debug

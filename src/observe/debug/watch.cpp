@@ -193,7 +193,7 @@ void Watch::failing(int32_t instruction, const Status& status) {
   if (epoch_ != debugger_.epoch.load(std::memory_order_acquire)) refresh();
   if (status.code() == StatusCode::kCancelled || !settings_->stops.failure) return;
   Stop s = stop_at(StopReason::kFailure, instruction, status.message());
-  s.fix = fix_of(status);
+  s.fix = fix_of(status, view_);
   (void)wait(std::move(s));  // it ends anyway
 }
 
