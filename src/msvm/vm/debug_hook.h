@@ -80,7 +80,7 @@ class RunView {
   std::optional<CallReport> report(int32_t instruction) const;
   Dispatcher& dispatcher() const;
 
-  /// The native code that runs just now; null: none.
+  /// The native code that runs just now, or, before a region's first instruction, would; null: none.
   const RegionEntry* entry() const;
   /// By instruction: its region, -1: none. Empty: the function has no regions.
   std::vector<int32_t> regions() const;

@@ -1,6 +1,7 @@
 // One run that a debugger watches: what the loop tells it, and what the view shows of it. Private to the room.
 #pragma once
-#include <utility>
+#include <memory>
+#include <vector>
 
 #include "msvm/vm/debug_hook.h"
 #include "msvm/vm/debug_track.h"
@@ -34,9 +35,11 @@ class DebugRun {
   /// Before an edge is taken: its block's PHIs are a step if there are any.
   Status leave(const Edge& edge);
   void moved(const Edge& edge) {
-    if (phis_) impl_.track.moved(edge.block, from_);
+    if (phis_) impl_.track.moved(edge.block, left_by_);
   }
-  Result<bool> interprets(int32_t region) { return watch_->interprets(region); }
+  /// The same before a region's first instruction.
+  Status begin_region(int32_t region, int32_t instr);
+  Result<bool> interprets(int32_t region);
   void enter(const RegionEntry* entry) { impl_.entry = entry; }
   Status after_region(int32_t region, const RegionEntry* entry, const RegionPlan* plan);
   /// A region in native code failed at an instruction, behind so many of its steps.
@@ -46,14 +49,16 @@ class DebugRun {
  private:
   Status begin(int32_t from, int32_t to);
   Status finish();
-  std::pair<int32_t, int32_t> phis_of(BlockId block) const;
+  std::shared_ptr<const RegionEntry> serving(int32_t region) const;
 
   RunView::Impl impl_;
   RunView view_;
   std::unique_ptr<RunWatch> watch_;
   int32_t begin_ = -1, end_ = -1;
   bool phis_ = false;
-  BlockId from_ = -1;
+  int32_t left_by_ = -1;                         // the jump whose edge is taken
+  std::vector<int32_t> phis_of_;                 // by block: how many it begins with
+  std::shared_ptr<const RegionEntry> serving_;   // the region entered last
 };
 
 }  // namespace vm

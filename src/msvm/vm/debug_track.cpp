@@ -134,7 +134,7 @@ void RegisterTrack::ran(int32_t instruction) {
   }
 }
 
-void RegisterTrack::moved(BlockId block, BlockId from) {
+void RegisterTrack::moved(BlockId block, int32_t by) {
   step();
   const Function& f = *frame_.function;
   struct Move {
@@ -142,17 +142,24 @@ void RegisterTrack::moved(BlockId block, BlockId from) {
     Track track;
     int32_t at;
   };
-  std::vector<Move> moves;
+  std::vector<Move> moves;  // of memory
+  BlockId from = -1;
   int32_t at = f.facts->block_start[static_cast<size_t>(block)];
   for (const Instr& phi : f.source->blocks[static_cast<size_t>(block)].instrs) {
     if (!instr_info(phi.op).has(kPhi)) break;
-    ran_at_[static_cast<size_t>(at)] = clock_;
+    const Reg to = phi.defs[0];
+    ran_at_[static_cast<size_t>(at_ = at++)] = clock_;
+    if (!is_tensor(to) && f.list_slot[static_cast<size_t>(to)] == kNoSlot) {
+      define(to, RegisterState::kLive, kNoReg);
+      continue;
+    }
+    if (from < 0) from = f.block_of(by);
     const auto k = static_cast<size_t>(std::find(phi.targets.begin(), phi.targets.end(), from) - phi.targets.begin());
     const Reg source = k < phi.uses.size() ? phi.uses[k] : kNoReg;
-    moves.push_back({phi.defs[0], source, source == kNoReg ? Track() : track(source), at++});
+    moves.push_back({to, source, source == kNoReg ? Track() : track(source), at_});
   }
   for (const Move& m : moves)
-    if (m.source != kNoReg && m.source != m.to && (is_tensor(m.source) || f.list_slot[static_cast<size_t>(m.source)] != kNoSlot)) take(m.source, m.to);
+    if (m.source != kNoReg && m.source != m.to) take(m.source, m.to);
   for (const Move& m : moves) {
     at_ = m.at;
     const bool memory = m.source != kNoReg && is_tensor(m.to);
@@ -178,10 +185,10 @@ void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan,
     if (s.group < 0) continue;
     for (int32_t member : region.spec->groups[static_cast<size_t>(s.group)].members) calls[static_cast<size_t>(member)] = 1;
   }
-  std::vector<std::pair<BlockId, BlockId>> entered;  // block, from
+  std::vector<std::pair<BlockId, int32_t>> entered;  // block, by which jump
   if (!plan.repeatable)
     for (const auto& [by, to] : state.edges)
-      if (to >= 0) entered.emplace_back(to, f.block_of(by));
+      if (to >= 0) entered.emplace_back(to, by);
   std::vector<Reg> all;
   auto enter = [&](BlockId block) {
     const auto edge = std::find_if(entered.begin(), entered.end(), [&](const auto& e) { return e.first == block; });

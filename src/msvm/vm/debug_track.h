@@ -13,8 +13,8 @@ class RegisterTrack {
   RegisterTrack(const Module& module, const Frame& frame);
 
   void ran(int32_t instruction);
-  /// The PHIs of a block, coming from another.
-  void moved(BlockId block, BlockId from);
+  /// The PHIs of a block, after the jump `by`.
+  void moved(BlockId block, int32_t by);
   /// A region in native code, by what it did.
   void ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state) { ran_native(region, plan, state, plan.steps, -1); }
   /// The same where it failed at an instruction: its sizes and memory are there, and what `steps` gave; nothing is freed.

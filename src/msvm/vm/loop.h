@@ -77,7 +77,7 @@ class Interpreter : Machine {
       const Code& c = *pc;
       if constexpr (kDebug) {
         if (!x_.debug->goes_on(c.instr))
-          if (Status s = told([&] { return x_.debug->begin(c.instr); }); !s.ok()) [[unlikely]] return fail(c, s);
+          if (Status s = told([&] { return c.op == Op::kRegion ? x_.debug->begin_region(c.a, c.instr) : x_.debug->begin(c.instr); }); !s.ok()) [[unlikely]] return fail(c, s);
       }
       if constexpr (kProfile)
         if (profiles()) profile(c.instr);

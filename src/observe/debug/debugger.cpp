@@ -60,7 +60,8 @@ std::string call_text(const RunView& view) {
   return text + ")";
 }
 
-FrameInfo frame_of(const Watch& w, const Place& place) {
+/// `next`: nothing of the instruction at `place` has run.
+FrameInfo frame_of(const Watch& w, const Place& place, bool next) {
   const ProgramMap& p = w.program();
   const RunView& view = w.view();
   const Instr& i = view.instr(place.instruction);
@@ -80,7 +81,7 @@ FrameInfo frame_of(const Watch& w, const Place& place) {
   f.origins = o.origins;
   f.listing_line = p.line_of(place.function, place.instruction);
   if (const auto regions = view.regions(); !regions.empty()) f.region = regions[static_cast<size_t>(place.instruction)];
-  if (const RegionEntry* e = view.entry()) f.entry = e->name;
+  if (const RegionEntry* e = view.entry(); e && (!next || w.native_stays())) f.entry = e->name;  // else a step goes into the region
   return f;
 }
 
@@ -422,7 +423,12 @@ Result<std::vector<FrameInfo>> Debugger::frames(ThreadId id) const {
   MSVM_ASSIGN_OR_RETURN(Held h, Held::at(*impl_, id));
   std::vector<FrameInfo> out;
   const auto& runs = h.thread().runs;
-  for (size_t k = runs.size(); k-- > 0;) out.push_back(frame_of(*runs[k], k + 1 == runs.size() ? h.thread().stop->place : runs[k]->place()));
+  const Stop& stop = *h.thread().stop;
+  const bool next = stop.reason != StopReason::kFailure && stop.reason != StopReason::kFallback && stop.reason != StopReason::kNan;
+  for (size_t k = runs.size(); k-- > 0;) {
+    const bool top = k + 1 == runs.size();
+    out.push_back(frame_of(*runs[k], top ? stop.place : runs[k]->place(), top && next));
+  }
   return out;
 }
 

@@ -103,11 +103,13 @@ TEST_F(NativeCode, KeptItIsOneStep) {
   Stop s = client.next();
   EXPECT_EQ(s.place.instruction, first);
   EXPECT_THAT(s.text, HasSubstr("within native code of region"));
+  EXPECT_THAT(debugger().frames(s.thread)->at(0).entry, HasSubstr("jit_"));  // what runs next
   debugger().clear_breakpoints();
   ASSERT_TRUE(debugger().step(s.thread, Step::kOver).ok());
   s = client.next();
   auto frames = debugger().frames(s.thread);
   EXPECT_NE(frames->at(0).region, region);
+  EXPECT_EQ(frames->at(0).entry, "");
   look_at_everything(s.thread);
   // What the groups had in passing was never in memory.
   int fused = 0, native = 0;
@@ -134,6 +136,7 @@ TEST_F(NativeCode, StepOverPassesARegionAsOneAndStepInGoesIntoIt) {
     RunThread run(*engine, program, kInput);
     for (;;) {
       const Stop s = client.next();
+      EXPECT_EQ(debugger().frames(s.thread)->at(0).entry, "");  // a step in is possible
       where.push_back(s.place.instruction);
       const bool last = debugger().frames(s.thread)->at(0).opcode == "RETURN";
       EXPECT_TRUE(debugger().step(s.thread, how).ok());

@@ -144,7 +144,7 @@ struct FrameInfo {
   std::vector<std::string> origins;
   int32_t listing_line = 0;            // from 1
   int32_t region = -1;
-  std::string entry;                   // of the native code that runs now; empty: interpreted
+  std::string entry;                   // of the native code that runs now, or next as one step; empty: interpreted
 };
 
 struct DimView {

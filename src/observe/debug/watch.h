@@ -24,6 +24,7 @@ class Watch final : public RunWatch {
   Place place() const { return {program_->number, view_.function(), view_.instruction()}; }
   void set_mode(Command c) { mode_ = c; }
   Command mode() const { return mode_; }
+  bool native_stays() const { return settings_ && settings_->native == Native::kStay; }
 
  private:
   bool off() const { return debugger_.gone.load(std::memory_order_relaxed) || !debugger_.attached.load(std::memory_order_relaxed); }
