@@ -160,7 +160,7 @@ uint64_t Debugger::add(const std::shared_ptr<Executable>& program, const std::st
   Impl& m = *impl_;
   if (m.gone.load() || !program) return 0;
   std::shared_ptr<ProgramMap> p;
-  std::vector<uint64_t> unloaded;
+  std::vector<ProgramInfo> unloaded;
   std::vector<Breakpoint> changed;
   std::vector<std::shared_ptr<Executable>> kept;
   {
@@ -176,7 +176,7 @@ uint64_t Debugger::add(const std::shared_ptr<Executable>& program, const std::st
     m.publish();
   }
   m.tell([&](Listener& l) {
-    for (uint64_t number : unloaded) l.program_unloaded(number);
+    for (const ProgramInfo& u : unloaded) l.program_unloaded(u);
     l.program_loaded(p->info());
     for (const Breakpoint& b : changed) l.breakpoint_changed(b);
   });

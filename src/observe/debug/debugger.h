@@ -27,7 +27,7 @@ class Listener {
   virtual void run_ended(ThreadId, const Place&, const Status&) {}
   virtual void step_ended(ThreadId) {}                     // a step came to the end of the outermost run: the thread goes on, no stop follows from it
   virtual void program_loaded(const ProgramInfo&) {}
-  virtual void program_unloaded(uint64_t) {}
+  virtual void program_unloaded(const ProgramInfo&) {}
   virtual void breakpoint_changed(const Breakpoint&) {}    // bound, or not any more
   virtual void patched(const Patch&) {}
   virtual void output(std::string_view category, std::string_view text) { (void)category, (void)text; }  // "console": log messages; each with its line end

@@ -176,6 +176,7 @@ void Debugger::Impl::put_hook(const std::shared_ptr<ProgramMap>& p, Executable& 
     p->version.fetch_add(1);
     Patch patch;
     patch.program = p->number;
+    patch.name = p->name;
     patch.function = n.function;
     patch.region = n.region;
     patch.signature = n.alias.empty() ? n.name : n.alias;
@@ -195,14 +196,14 @@ std::vector<std::shared_ptr<Executable>> Debugger::Impl::alive() {
   return out;
 }
 
-std::vector<uint64_t> Debugger::Impl::tidy() {
-  std::vector<uint64_t> numbers;
+std::vector<ProgramInfo> Debugger::Impl::tidy() {
+  std::vector<ProgramInfo> gone_now;
   std::erase_if(programs, [&](const auto& p) {
     if (p->loaded()) return false;
-    numbers.push_back(p->number);
+    gone_now.push_back({.program = p->number, .name = p->name, .loaded = false});
     return true;
   });
-  return numbers;
+  return gone_now;
 }
 
 std::vector<Breakpoint> Debugger::Impl::replace(BreakKind kind, const std::string& name, uint64_t number, std::vector<BreakpointTable::Wanted> wanted) {

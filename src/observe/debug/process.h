@@ -67,8 +67,8 @@ struct Debugger::Impl {
   [[nodiscard]] std::vector<std::shared_ptr<Executable>> put_hooks(bool in);
   /// All that live. With `mutex` held; what it returns must go after that. Whoever has maps made (ProgramMap) or may, holds it.
   [[nodiscard]] std::vector<std::shared_ptr<Executable>> alive();
-  /// Forgets programs that are gone; their numbers. With `mutex` held.
-  std::vector<uint64_t> tidy();
+  /// Forgets programs that are gone; which. With `mutex` held.
+  std::vector<ProgramInfo> tidy();
   std::vector<Breakpoint> replace(BreakKind kind, const std::string& name, uint64_t number, std::vector<BreakpointTable::Wanted> wanted);
 
   std::mutex mutex;                         // of what follows; held over a fork. Never taken while a thread's is held

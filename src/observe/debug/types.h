@@ -266,6 +266,7 @@ struct Completion {
 /// New code for a region.
 struct Patch {
   uint64_t program = 0;
+  std::string name;                    // of the program
   int32_t function = 0, region = 0;
   std::string signature;
   int old_tier = 0, new_tier = 0;
