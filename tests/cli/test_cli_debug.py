@@ -44,7 +44,8 @@ def test_steps_and_the_listing(debug):
     assert after(done, "next 2").count("Stopped: step") == 2 and re.search(r"R2 +i64 +8", after(done, "next 2"))
     assert "TENSOR_ALLOC" in after(done, "s")
     assert re.search(
-        r"\* 0 +BC-Instruction: TENSOR_ALLOC offset 0x\w+  msvm://bc/0x0/neck:\d+\n  1 +@forward\(f32\[2, 8, 4, 12\]\)", after(done, "where")
+        r"\* 0 +BC-Instruction: TENSOR_ALLOC offset 0x\w+  msvm://bc/0x0/neck:\d+\n  1 +@forward\(f32\[2, 8, 4, 12\]\)",
+        after(done, "where"),
     )
     assert "output y: f32[2, 4, 8, 24] = [" in after(done, "continue") and done.out.endswith("The program has ended.\n")
 
