@@ -17,8 +17,8 @@ constexpr int64_t kAround = 3;  // lines before and after the one that is shown
 
 Result<Json> DebugConsole::listing(const std::string& path) {
   if (const auto at = listings_.find(path); at != listings_.end()) return at->second;
-  const size_t slash = path.rfind('/');
-  MSVM_ASSIGN_OR_RETURN(Json l, call("msvm/listing", {{"address", path.substr(slash + 1)}}));
+  const size_t begin = std::min(path.find("0x"), path.size());  // "0x0" of msvm://bc/0x0/neck
+  MSVM_ASSIGN_OR_RETURN(Json l, call("msvm/listing", {{"address", path.substr(begin, path.find('/', begin) - begin)}}));
   Json lines = Json::array();
   std::istringstream in(text_in(l, "text"));
   for (std::string line; std::getline(in, line);) lines.push_back(line);

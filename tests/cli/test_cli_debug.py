@@ -44,7 +44,8 @@ def test_steps_and_the_listing(debug):
     assert after(done, "next 2").count("Stopped: step") == 2 and re.search(r"R2 +i64 +8", after(done, "next 2"))
     assert "TENSOR_ALLOC" in after(done, "s")
     assert re.search(
-        r"\* 0 +BC-Instruction: TENSOR_ALLOC offset 0x\w+  msvm://bc/0x0:\d+\n  1 +@forward\(f32\[2, 8, 4, 12\]\)", after(done, "where")
+        r"\* 0 +BC-Instruction: TENSOR_ALLOC offset 0x\w+  msvm://bc/0x0/neck:\d+\n  1 +@forward\(f32\[2, 8, 4, 12\]\)",
+        after(done, "where"),
     )
     assert "output y: f32[2, 4, 8, 24] = [" in after(done, "continue") and done.out.endswith("The program has ended.\n")
 
@@ -107,7 +108,7 @@ def test_looking(debug, tmp_path):
     assert after(done, "info breakpoints") == "Breakpoint 1: Resize\n"
     assert re.match(r"\* 1 ", after(done, "info threads"))
     assert re.search(r"0x\w+ +\d+ +input 0 +R0, R3", after(done, "info buffers"))
-    assert after(done, "info program") == "msvm://bc/0x0  neck bytecode\n"
+    assert after(done, "info program") == "msvm://bc/0x0/neck  neck bytecode\n"
     assert after(done, "info status") == "MS-VM: BC-Interpreter Mode\n"
     assert after(done, "p shape(R3)[3]") == "12\n" and "in_use" in after(done, "p ms.vm.memory()")
     assert re.match(r"f32\[12\]: (-?[\d.e-]+, ){11}-?[\d.e-]+\nmin -0.* max 0.* zeros 0 of 12\n", after(done, "values R3, 1, 0, 0, :"))

@@ -8,7 +8,8 @@ import pytest
 from client import RefusedError
 from modules import ADD, FOREVER, NECK, REFUSED, ROOT, SUM, line_with, written
 
-BC = "msvm://bc/0x0"
+BC = "msvm://bc/0x0"  # is understood without a name, too
+NECK_BC = BC + "/neck"
 
 
 @pytest.fixture
@@ -68,16 +69,17 @@ def test_frames_and_listing(neck):
     c, thread = neck
     c.step("next", thread)
     top, call = c.frames(thread)
-    assert top["source"] == {"name": "neck bytecode", "path": BC} and call["name"] == "@forward(f32[2, 8, 4, 12])"
+    assert top["source"] == {"name": "neck bytecode", "path": NECK_BC} and call["name"] == "@forward(f32[2, 8, 4, 12])"
     listing = c.request("msvm/listing")
-    assert listing["uri"] == BC and listing["address"] == "0x0" and listing["program"] == 0 and listing["name"] == "neck"
+    assert listing["uri"] == NECK_BC and listing["address"] == "0x0" and listing["program"] == 0 and listing["name"] == "neck"
     text = listing["text"].splitlines()
     assert "SHAPE_PROPAGATE" in text[top["line"] - 1]
     row = next(r for r in listing["lines"] if r["line"] == top["line"])
     assert row["address"] == top["instructionPointerReference"] and row["opcode"] == "SHAPE_PROPAGATE" and row["tier"] == 0
     assert [r["instruction"] for r in listing["lines"]] == list(range(8))
-    assert c.request("source", source={"path": BC}, sourceReference=0)["content"] == listing["text"]
-    assert c.request("loadedSources")["sources"] == [{"name": "neck bytecode", "path": BC}]
+    for path in (BC, NECK_BC):
+        assert c.request("source", source={"path": path}, sourceReference=0)["content"] == listing["text"]
+    assert c.request("loadedSources")["sources"] == [{"name": "neck bytecode", "path": NECK_BC}]
     assert call["source"]["path"].endswith("module.msasm") and "SHAPE_PROPAGATE" in NECK.splitlines()[call["line"] - 1]
     assert c.request("stackTrace", threadId=thread, startFrame=1, levels=1)["stackFrames"][0]["name"] == call["name"]
     assert c.request("stackTrace", threadId=thread, startFrame=0, levels=1)["totalFrames"] == 2

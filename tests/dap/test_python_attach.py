@@ -8,6 +8,7 @@ import time
 
 import pytest
 from client import PATIENCE, Client, RefusedError
+from modules import SUM
 from python_programs import line_of, written
 
 INSTRUCTION = re.compile(r"BC-Instruction: [A-Z_]+ offset 0x[0-9a-f]+")
@@ -272,3 +273,43 @@ def test_a_process_that_keeps_the_gil_is_debugged_later(tmp_path, environment):
     finally:
         process.kill()
         process.wait()
+
+
+ONE_RUN = """
+    import sys
+    import msvm as ms
+
+    program = ms.load(sys.argv[1])
+    print("ready", flush=True)
+    program.run({"n": 1 << 60})   # without end
+"""
+
+
+@pytest.mark.parametrize("debugpy", [False, True])
+def test_a_run_under_way_is_paused(tmp_path, environment, debugpy):
+    path = written(tmp_path, "one_run.py", ONE_RUN)
+    module = written(tmp_path, "sum.msasm", SUM)
+    env = {**os.environ, **environment, "MSVM_DEBUG": "127.0.0.1:0"}
+    with subprocess.Popen([sys.executable, str(path), str(module)], env=env, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            rounds = [0]
+            for _ in range(2):  # the same run
+                with Client(env=environment) as c:
+                    c.start("attach", processId=process.pid, debugpy=debugpy)
+                    c.request("pause", threadId=0)
+                    thread = c.stopped("pause")["threadId"]
+                    frames = c.frames(thread)
+                    assert INSTRUCTION.fullmatch(frames[0]["name"])
+                    assert frames[-1]["name"] == "<module>"
+                    assert c.evaluate("R0", frames[0]["id"])["result"] == str(1 << 60)
+                    rounds.append(int(c.evaluate("R1", frames[0]["id"])["result"]))
+                    c.step("next", thread)
+                    c.breakpoints(frames[0]["source"]["path"], [frames[0]["line"]])
+                    c.resume(thread)
+                    thread = c.stopped("breakpoint")["threadId"]
+                    rounds.append(int(c.evaluate("R1", c.frames(thread)[0]["id"])["result"]))
+                    c.request("disconnect", terminateDebuggee=False)
+            assert rounds == sorted(set(rounds))
+        finally:
+            process.kill()

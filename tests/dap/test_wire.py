@@ -175,7 +175,7 @@ def test_sessions_one_after_the_other(connect, tmp_path):
         c = connect()
         c.start(program=str(path), shapes=["x=1x8x4x4"], stopOnEntry=True)
         thread = c.stopped("entry")["threadId"]
-        assert c.frames(thread)[0]["source"]["path"] == f"msvm://bc/0x{k << 32:x}"
+        assert c.frames(thread)[0]["source"]["path"] == f"msvm://bc/0x{k << 32:x}/neck"
         if k == 1:
             c.request("disconnect")
         elif k == 2:

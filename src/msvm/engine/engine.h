@@ -107,7 +107,7 @@ class Executable {
   void cancel();
   void set_limits(Limits limits);      // of each session, from its next run on
   void set_profiling(bool on);
-  /// Sees the runs that begin from now on; null: no debugger. Its runs are in no latency, and the JIT draws no conclusion from how long they took.
+  /// Sees the runs that begin from now on, and the rest of those that are under way; null: no debugger. Its runs are in no latency, and the JIT draws no conclusion from how long they took.
   void set_debug_hook(std::shared_ptr<DebugHook> hook);
   /// Which kernels the OP_CALL before which `waiting`, a run of this program, waits could take, cheapest first; empty elsewhere.
   Result<std::vector<KernelVerdict>> candidates(const RunView& waiting) const;

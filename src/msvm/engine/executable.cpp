@@ -2,13 +2,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "msvm/base/ticks.h"
-#include "msvm/bytecode/file.h"
 #include "msvm/bytecode/text.h"
 #include "msvm/engine/executable.h"
 #include "msvm/kernels/copy.h"
+#include "msvm/vm/offsets.h"
 
 namespace msvm {
 namespace {
@@ -132,6 +131,7 @@ void Executable::set_profiling(bool on) {
 void Executable::set_debug_hook(std::shared_ptr<DebugHook> hook) {
   std::lock_guard lock(impl_->mutex);
   impl_->hook = std::move(hook);
+  for (const auto& s : impl_->all) s->session.set_debug_hook(s->hook = impl_->hook);
 }
 void Executable::set_patch_listener(std::function<void(const PatchNotice&)> listener) {
   if (impl_->native) impl_->native->set_patch_listener(std::move(listener));
@@ -189,25 +189,7 @@ WorkDone Executable::work() const {
 
 std::vector<Note> Executable::notes() const { return impl_->notes.all(); }
 std::string Executable::bytecode() const { return disassemble(impl_->program->module(), {.max_inline_bytes = 0}); }
-std::vector<std::vector<uint32_t>> Executable::offsets() const {
-  auto read = [](const Module& m) {
-    std::vector<std::vector<uint32_t>> out;
-    for (const Function& f : m.functions) {
-      auto& list = out.emplace_back();
-      for (const Block& b : f.blocks)
-        for (const Instr& i : b.instrs) list.push_back(i.offset);
-    }
-    return out;
-  };
-  auto out = read(impl_->program->module());
-  // Those of a module that came from no file are 0, as are those of what the optimiser has put in.
-  std::vector<uint32_t> all;
-  for (const auto& f : out) all.insert(all.end(), f.begin(), f.end());
-  if (std::adjacent_find(all.begin(), all.end(), std::greater_equal<>()) == all.end()) return out;
-  Module copy = impl_->program->module();
-  assign_offsets(copy);
-  return read(copy);
-}
+std::vector<std::vector<uint32_t>> Executable::offsets() const { return code_offsets(impl_->program->module()); }
 Engine& Executable::engine() const { return *impl_->engine; }
 
 JitView Executable::jit_view() const { return impl_->native ? impl_->native->view() : JitView{}; }

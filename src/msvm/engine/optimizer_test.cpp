@@ -167,6 +167,40 @@ TEST(Optimizer, ManyPartsOfAConcat) {
 }
 
 // What folding makes fits into some times what there is.
+// Errors name instructions by where they lie in the program that runs, as its listing does, whatever the optimiser has put before them or in their place.
+TEST(Optimizer, ErrorsNameThePlaceInWhatRuns) {
+  auto engine = make_engine({.num_threads = 1, .jit = {.jit_level = 0}});
+  const auto given = verified(R"(
+symbol N, M
+func @main(x: f32[N, 4], i: i64[M]) -> f32[M, 4]
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_CREATE input 1
+  R2 = TENSOR_ALLOC [N, 4], f32, CPU(0)
+  OP_CALL Mul(R0, R0) -> R2
+  R3 = TENSOR_ALLOC [N, 4], f32, CPU(0)
+  OP_CALL Add(R2, R0) -> R3
+  TENSOR_FREE R2
+  R4 = TENSOR_ALLOC [M, 4], f32, CPU(0)
+  OP_CALL Gather(R3, R1) -> R4 {axis: 0}
+  TENSOR_FREE R3
+  RETURN R4
+)");
+  ASSERT_TRUE(given);
+  for (const int level : {0, 1}) {
+    auto program = engine->load(optimized(given->module(), {.level = level}));
+    ASSERT_TRUE(program.ok());
+    const auto& instrs = (*program)->functions()[0].blocks[0].instrs;
+    const auto at = static_cast<size_t>(std::find_if(instrs.begin(), instrs.end(), [](const Instr& i) { return i.text == "Gather"; }) - instrs.begin());
+    ASSERT_LT(at, instrs.size());
+    const uint32_t offset = (*program)->offsets()[0][at];
+    EXPECT_GT(offset, 0u);
+    auto r = (*program)->run(*parse_values(*engine, "f32[2, 4] iota, i64[1] [7]"));
+    ASSERT_FALSE(r.ok());
+    EXPECT_TRUE(r.status().message().starts_with(fmt::format("Error at instruction {} (OP_CALL Gather), offset 0x{:x}: ", at, offset))) << r.status().message();
+  }
+}
+
 TEST(Optimizer, FoldedConstantsHaveALimit) {
   std::string text = "module \"fills\" version 1\nfunc @main(x: f32[1024]) -> f32[1024]\nb0:\n  R0 = TENSOR_CREATE input 0\n";
   std::string last = "R0";

@@ -12,7 +12,7 @@ struct Told {
   bool interpret = false;      // regions, even if they have code
   StatusCode end_at = StatusCode::kOk;
   int end_after = -1;          // steps; then before() gives this
-  int steps = 0, done = 0, regions = 0, refused = 0, failures = 0, runs = 0;
+  int steps = 0, done = 0, regions = 0, refused = 0, failures = 0, runs = 0, live_at_failure = 0;
   std::map<Opcode, int> seen;
 };
 
@@ -45,6 +45,7 @@ class Watch final : public RunWatch {
   }
   void failing(int32_t, const Status&) override {
     ++told_.failures;
+    for (size_t k = 0; k < view_.code().regs.size(); ++k) told_.live_at_failure += view_.look(static_cast<Reg>(k)).state == RegisterState::kLive;
     look();
   }
   void ended(const Status&) override { ++told_.runs; }
@@ -177,6 +178,64 @@ TEST(WatchedRegion, WithoutCodeForTheseSizes) {
   EXPECT_EQ(hook->told.regions, 0);
   EXPECT_GT(hook->told.steps, steps);
   EXPECT_EQ(hook->told.steps, hook->told.done + 1);  // all but RETURN
+}
+
+// Sizes that don't fit are found before a region's first call, behind a branch, too. The interpreter begins again, and every register is there.
+TEST(WatchedRegion, ThatFailsBeforeItsFirstCallIsInterpreted) {
+  auto engine = make_engine({.num_threads = 1, .jit = {.jit_level = 0}});
+  auto module = verified(R"(
+symbol N, M, K
+func @f(x: f32[N, M], y: f32[N, K]) -> f32[N, M]
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_CREATE input 1
+  R2 = TENSOR_ALLOC [N, M], f32, CPU(0)
+  OP_CALL Relu(R0) -> R2
+  R3 = SHAPE_CALC lt M, 10
+  BRANCH_IF R3, b1, b2
+b1:
+  R4 = TENSOR_ALLOC [N, M], f32, CPU(0)
+  OP_CALL Neg(R2) -> R4
+  JUMP b3
+b2:
+  R5 = TENSOR_ALLOC [N, M], f32, CPU(0)
+  OP_CALL Abs(R2) -> R5
+  JUMP b3
+b3:
+  R6: f32[N, M] = TENSOR_PHI [b1: R4, b2: R5]
+  R7 = SHAPE_CALC eq M, K
+  SHAPE_ASSERT R7, "M is K"
+  R8 = TENSOR_ALLOC [N, M], f32, CPU(0)
+  OP_CALL Add(R6, R2) -> R8
+  TENSOR_FREE R2
+  TENSOR_FREE R6
+  RETURN R8
+)");
+  ASSERT_TRUE(module);
+  auto program = Program::create(module), served = Program::create(module);
+  ASSERT_TRUE(program.ok() && served.ok());
+  serve_all_regions(**served);
+  Devices devices({.num_threads = 1});
+  PooledSession plain(*program, devices, {}), native(*served, devices, {});
+  auto hook = std::make_shared<Hook>();
+  native.session.set_debug_hook(hook);
+  const auto fits = parse_values(*engine, "f32[1, 2] [-1, 2], f32[1, 2] iota"), bad = parse_values(*engine, "f32[1, 2] [-1, 2], f32[1, 3] iota");
+  ASSERT_TRUE(fits && bad);
+  for (int again = 0; again < 2; ++again) {
+    hook->told = {};
+    auto good = native.session.run(0, *fits);
+    ASSERT_TRUE(good.ok()) << good.status().message();
+    EXPECT_EQ(to_text(*good), "f32[1, 2] [0, 0]");
+    EXPECT_EQ(hook->told.regions, 1);
+    hook->told = {};
+    auto failed = native.session.run(0, *bad), expected = plain.session.run(0, *bad);
+    ASSERT_FALSE(failed.ok() || expected.ok());
+    EXPECT_EQ(failed.status().message(), expected.status().message());
+    EXPECT_EQ(hook->told.refused, 1);
+    EXPECT_EQ(hook->told.failures, 1);
+    EXPECT_EQ(hook->told.seen[Opcode::kOpCall], 2);
+    EXPECT_EQ(hook->told.live_at_failure, 6);  // R0 to R3, R6, R7: R4 has gone into R6
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Watched, ::testing::ValuesIn(program_files()), [](const auto& file) { return std::filesystem::path(file.param).stem().string(); });

@@ -1,5 +1,6 @@
 // The decoded form of a function: fixed-width instructions over slots. Private to the room.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -145,6 +146,11 @@ struct Function {
 
   std::vector<RegionInfo> regions;         // none until the JIT has looked at the function
   std::vector<int32_t> group_of_call;      // by call: the group of its region that it belongs to, else -1; empty without regions
+
+  BlockId block_of(int32_t instr) const {
+    const auto& starts = facts->block_start;
+    return static_cast<BlockId>(std::upper_bound(starts.begin(), starts.end(), instr) - starts.begin()) - 1;
+  }
 };
 
 }  // namespace msvm::vm

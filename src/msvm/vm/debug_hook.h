@@ -80,7 +80,7 @@ class RunView {
   std::optional<CallReport> report(int32_t instruction) const;
   Dispatcher& dispatcher() const;
 
-  /// The native code that runs just now; null: none.
+  /// The native code that runs just now, or, before a region's first instruction, would; null: none.
   const RegionEntry* entry() const;
   /// By instruction: its region, -1: none. Empty: the function has no regions.
   std::vector<int32_t> regions() const;
@@ -100,7 +100,7 @@ class RunView {
 class RunWatch {
  public:
   virtual ~RunWatch() = default;
-  /// PHIs of a block are one step: told at the first, before they move.
+  /// PHIs of a block are one step: told at the first, before they move. Of a run that was under way the first thing told may be their after().
   virtual Status before(int32_t instruction) = 0;
   virtual Status after(int32_t instruction) = 0;
   /// At a region's first instruction, after before(): whether it is interpreted even if it has native code.
@@ -117,7 +117,7 @@ class RunWatch {
 class DebugHook {
  public:
   virtual ~DebugHook() = default;
-  /// `view` lasts as long as the run. Null: nobody watches this one.
+  /// `view` lasts as long as the run, which has begun already where its clock says so. Null: nobody watches this one.
   virtual std::unique_ptr<RunWatch> begin(RunView& view) = 0;
 };
 

@@ -1,5 +1,8 @@
 // One run that a debugger watches: what the loop tells it, and what the view shows of it. Private to the room.
 #pragma once
+#include <memory>
+#include <vector>
+
 #include "msvm/vm/debug_hook.h"
 #include "msvm/vm/debug_track.h"
 #include "msvm/vm/interpreter.h"
@@ -20,7 +23,8 @@ namespace vm {
 
 class DebugRun {
  public:
-  DebugRun(RunContext& context, Frame& frame, DebugHook& hook) : impl_(context, frame), view_(impl_), watch_(hook.begin(view_)) {}
+  /// Of a run that begins, or is suspended.
+  DebugRun(RunContext& context, Frame& frame, DebugHook& hook);
   bool watched() const { return watch_ != nullptr; }
   void ended(const Status& s) { watch_->ended(s); }
 
@@ -31,23 +35,30 @@ class DebugRun {
   /// Before an edge is taken: its block's PHIs are a step if there are any.
   Status leave(const Edge& edge);
   void moved(const Edge& edge) {
-    if (phis_) impl_.track.moved(edge.block, from_);
+    if (phis_) impl_.track.moved(edge.block, left_by_);
   }
-  Result<bool> interprets(int32_t region) { return watch_->interprets(region); }
+  /// The same before a region's first instruction.
+  Status begin_region(int32_t region, int32_t instr);
+  Result<bool> interprets(int32_t region);
   void enter(const RegionEntry* entry) { impl_.entry = entry; }
   Status after_region(int32_t region, const RegionEntry* entry, const RegionPlan* plan);
+  /// A region in native code failed at an instruction, behind so many of its steps.
+  void region_failed(int32_t region, const RegionPlan& plan, size_t steps, int32_t instr);
   void failing(int32_t instr, const Status& s);
 
  private:
   Status begin(int32_t from, int32_t to);
   Status finish();
+  std::shared_ptr<const RegionEntry> serving(int32_t region) const;
 
   RunView::Impl impl_;
   RunView view_;
   std::unique_ptr<RunWatch> watch_;
   int32_t begin_ = -1, end_ = -1;
   bool phis_ = false;
-  BlockId from_ = -1;
+  int32_t left_by_ = -1;                         // the jump whose edge is taken
+  std::vector<int32_t> phis_of_;                 // by block: how many it begins with
+  std::shared_ptr<const RegionEntry> serving_;   // the region entered last
 };
 
 }  // namespace vm

@@ -79,7 +79,7 @@ void RegisterTrack::proved_whole(const Instr& i) {
   if (i.op != Opcode::kOpCall && i.op != Opcode::kTensorCopy && i.op != Opcode::kTensorRead && i.op != Opcode::kReturn) return;
   for (Reg r : i.uses) {
     if (r == kNoReg) continue;
-    if (RegisterLook& l = track(r).look; l.state == RegisterState::kPartly) l.state = RegisterState::kLive;
+    if (RegisterLook& l = track(r).look; l.state == RegisterState::kPartly || l.state == RegisterState::kUnwritten) l.state = RegisterState::kLive;
   }
 }
 
@@ -134,7 +134,7 @@ void RegisterTrack::ran(int32_t instruction) {
   }
 }
 
-void RegisterTrack::moved(BlockId block, BlockId from) {
+void RegisterTrack::moved(BlockId block, int32_t by) {
   step();
   const Function& f = *frame_.function;
   struct Move {
@@ -142,17 +142,24 @@ void RegisterTrack::moved(BlockId block, BlockId from) {
     Track track;
     int32_t at;
   };
-  std::vector<Move> moves;
+  std::vector<Move> moves;  // of memory
+  BlockId from = -1;
   int32_t at = f.facts->block_start[static_cast<size_t>(block)];
   for (const Instr& phi : f.source->blocks[static_cast<size_t>(block)].instrs) {
     if (!instr_info(phi.op).has(kPhi)) break;
-    ran_at_[static_cast<size_t>(at)] = clock_;
+    const Reg to = phi.defs[0];
+    ran_at_[static_cast<size_t>(at_ = at++)] = clock_;
+    if (!is_tensor(to) && f.list_slot[static_cast<size_t>(to)] == kNoSlot) {
+      define(to, RegisterState::kLive, kNoReg);
+      continue;
+    }
+    if (from < 0) from = f.block_of(by);
     const auto k = static_cast<size_t>(std::find(phi.targets.begin(), phi.targets.end(), from) - phi.targets.begin());
     const Reg source = k < phi.uses.size() ? phi.uses[k] : kNoReg;
-    moves.push_back({phi.defs[0], source, source == kNoReg ? Track() : track(source), at++});
+    moves.push_back({to, source, source == kNoReg ? Track() : track(source), at_});
   }
   for (const Move& m : moves)
-    if (m.source != kNoReg && m.source != m.to && (is_tensor(m.source) || f.list_slot[static_cast<size_t>(m.source)] != kNoSlot)) take(m.source, m.to);
+    if (m.source != kNoReg && m.source != m.to) take(m.source, m.to);
   for (const Move& m : moves) {
     at_ = m.at;
     const bool memory = m.source != kNoReg && is_tensor(m.to);
@@ -163,7 +170,7 @@ void RegisterTrack::moved(BlockId block, BlockId from) {
   }
 }
 
-void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state) {
+void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state, std::span<const RegionPlan::Step> steps, int32_t failed) {
   const Function& f = *frame_.function;
   std::vector<uint8_t> tensors(f.num_tensors), scalars(f.initial_scalars.size()), calls(f.instrs.size());
   if (plan.repeatable) {
@@ -173,28 +180,42 @@ void RegisterTrack::ran_native(const RegionInfo& region, const RegionPlan& plan,
     for (Slot s : state.tensors) tensors[static_cast<size_t>(s)] = 1;
     for (Slot s : state.scalars) scalars[static_cast<size_t>(s)] = 1;
   }
-  for (const RegionPlan::Step& s : plan.steps) {
+  for (const RegionPlan::Step& s : steps) {
     calls[static_cast<size_t>(s.code->instr)] = 1;
     if (s.group < 0) continue;
     for (int32_t member : region.spec->groups[static_cast<size_t>(s.group)].members) calls[static_cast<size_t>(member)] = 1;
   }
+  std::vector<std::pair<BlockId, int32_t>> entered;  // block, by which jump
+  if (!plan.repeatable)
+    for (const auto& [by, to] : state.edges)
+      if (to >= 0) entered.emplace_back(to, by);
   std::vector<Reg> all;
+  auto enter = [&](BlockId block) {
+    const auto edge = std::find_if(entered.begin(), entered.end(), [&](const auto& e) { return e.first == block; });
+    if (edge == entered.end()) return;
+    moved(block, edge->second);
+    all.insert(all.end(), written_.begin(), written_.end());
+    entered.erase(edge);
+  };
+  BlockId block = -1;
   int32_t last = -1;
   for (int32_t k = region.begin + 1; k < region.end; ++k) {
     const int32_t at = f.code[static_cast<size_t>(k)].instr;
-    if (at == last || at < 0) continue;
+    if (at == last || at < 0 || at == failed) continue;
     last = at;
+    if (const BlockId now = f.block_of(at); now != block) enter(block = now);
     const Instr& i = *f.instrs[static_cast<size_t>(at)];
     bool done = true;
     if (i.op == Opcode::kOpCall || i.op == Opcode::kTensorCopy) done = calls[static_cast<size_t>(at)];
     else if (!i.defs.empty() && is_tensor(i.defs[0])) done = tensors[static_cast<size_t>(slot(i.defs[0]))];
     else if (!i.defs.empty()) done = f.list_slot[static_cast<size_t>(i.defs[0])] != kNoSlot || scalars[static_cast<size_t>(i.defs[0])];
-    else if (i.op == Opcode::kTensorFree && is_tensor(i.uses[0])) done = std::find(plan.frees.begin(), plan.frees.end(), slot(i.uses[0])) != plan.frees.end();
+    else if (i.op == Opcode::kTensorFree && is_tensor(i.uses[0])) done = failed < 0 && std::find(plan.frees.begin(), plan.frees.end(), slot(i.uses[0])) != plan.frees.end();
     if (!done) continue;
     ran(at);
     all.insert(all.end(), written_.begin(), written_.end());
   }
-  for (const RegionPlan::Step& s : plan.steps) {
+  while (!entered.empty()) enter(entered.front().first);  // the block behind it
+  for (const RegionPlan::Step& s : steps) {
     if (s.group < 0) continue;
     const RegionGroup& g = region.spec->groups[static_cast<size_t>(s.group)];
     for (int32_t member : g.members)
@@ -258,6 +279,7 @@ Reg RegisterTrack::reused_from(Reg r) const {
 bool RegisterTrack::was_read(Reg r) const {
   const Function& f = *frame_.function;
   const uint64_t since = track(r).defined;
+  if (since <= joined_) return true;  // maybe
   for (size_t k = 0; k < ran_at_.size(); ++k) {
     if (ran_at_[k] <= since) continue;
     const Instr& i = *f.instrs[k];

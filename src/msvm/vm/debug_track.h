@@ -1,5 +1,6 @@
 // What happened to each register in the course of one run that a debugger watches. Private to the room.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "msvm/vm/debug_hook.h"
@@ -12,10 +13,16 @@ class RegisterTrack {
   RegisterTrack(const Module& module, const Frame& frame);
 
   void ran(int32_t instruction);
-  /// The PHIs of a block, coming from another.
-  void moved(BlockId block, BlockId from);
+  /// The PHIs of a block, after the jump `by`.
+  void moved(BlockId block, int32_t by);
   /// A region in native code, by what it did.
-  void ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state);
+  void ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state) { ran_native(region, plan, state, plan.steps, -1); }
+  /// The same where it failed at an instruction: its sizes and memory are there, and what `steps` gave; nothing is freed.
+  void ran_native(const RegionInfo& region, const RegionPlan& plan, const RegionState& state, std::span<const RegionPlan::Step> steps, int32_t failed);
+
+  /// The run has come to an instruction unseen: registers have what those gave them that have run for sure, as far as nothing that may have run since has done
+  /// anything to it. Others are unset.
+  void join(int32_t next);
 
   RegisterLook look(Reg r) const;
   Reg reused_from(Reg r) const;
@@ -48,6 +55,9 @@ class RegisterTrack {
   void take(Reg r, Reg by);
   void proved_whole(const Instr& i);
   void step();
+  void ran_surely(BlockId block, int32_t end, const std::vector<uint8_t>& whole);
+  void ran_maybe(BlockId block, int32_t begin);
+  std::vector<uint8_t> whole_from_the_start() const;
 
   const Module& module_;
   const Frame& frame_;
@@ -57,6 +67,7 @@ class RegisterTrack {
   std::vector<Reg> written_;
   int32_t at_ = -1;
   uint64_t clock_ = 0;
+  uint64_t joined_ = 0;  // the clock when it came
 };
 
 }  // namespace msvm::vm

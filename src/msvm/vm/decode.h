@@ -12,6 +12,8 @@ struct Program::Impl {
   mutable std::vector<std::atomic<RegionTable*>> regions;          // by function
   mutable std::vector<std::unique_ptr<RegionTable>> region_tables;
   mutable std::mutex mutex;                                        // of region_tables
+  mutable std::once_flag offsets_made;
+  mutable std::vector<std::vector<uint32_t>> offsets;              // code_offsets(), once a run has failed
 };
 
 namespace vm {

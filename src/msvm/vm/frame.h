@@ -50,7 +50,7 @@ struct RegionPlan {
   const std::byte* arena = nullptr;
   const RegionEntry* entry = nullptr;   // null: no entry holds the values
   bool repeatable = false;              // else it serves the run that it was made for
-  bool branches = false;                // its dry run took edges
+  bool takes_away = false;              // its dry run may have moved tensors or lists from outside into PHIs
   double operations = 0, bytes = 0;     // of its groups: one an element and member; pointers' tensors, each once
 
   std::vector<Step> steps;
@@ -77,6 +77,7 @@ struct RegionState {
   std::unique_ptr<RegionPlan> once;  // the last one that served a single run
   RegionPlan* in_place = nullptr;    // whose metadata lie in the slots
   std::vector<Slot> scalars, tensors;  // that the last dry run set
+  std::vector<std::pair<int32_t, BlockId>> edges;  // that it took: by which instruction, to where (-1: a stub)
   std::vector<int64_t> values;     // of the run: entry symbols, then RegionInfo::further
   int64_t started = 0;             // of an interpreted one
 };

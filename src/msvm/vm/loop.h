@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "msvm/base/ticks.h"
 #include "msvm/vm/debug_run.h"
@@ -41,17 +42,26 @@ class Interpreter : Machine {
   }
 
   Status run() {
-    if (x_.limits.max_time.count()) start_ = Clock::now();
     if (x_.limits.max_instructions) most_ = x_.limits.max_instructions;
-    executed_ = f_.entry_instructions;
+    const Code* first = f_.code.data();  // the entry block comes first
+    if (x_.suspended.next) [[unlikely]] {
+      first = resume();
+    } else {
+      if (x_.limits.max_time.count()) start_ = Clock::now();
+      executed_ = f_.entry_instructions;
+    }
     look_up_ = executed_ > most_;
-    Status s = loop(f_.code.data());  // the entry block comes first
+    Status s = loop(first);
+    if (suspended_) [[unlikely]] {
+      x_.suspended = {suspended_, executed_, start_, profiled_at_, profiled_, profiled_calls_};
+      return {};
+    }
     if (f_.uses_devices) {
       Status done = x_.dispatcher.finish();
       if (s.ok()) s = std::move(done);
     }
     if (!s.ok()) [[unlikely]] {
-      s = with_place(s, f_, frame_, instr_);
+      s = with_place(s, x_, frame_, instr_);
       if constexpr (kDebug) x_.debug->failing(instr_, s);
       results_.clear();
       drop_all();
@@ -67,7 +77,7 @@ class Interpreter : Machine {
       const Code& c = *pc;
       if constexpr (kDebug) {
         if (!x_.debug->goes_on(c.instr))
-          if (Status s = told([&] { return x_.debug->begin(c.instr); }); !s.ok()) [[unlikely]] return fail(c, s);
+          if (Status s = told([&] { return c.op == Op::kRegion ? x_.debug->begin_region(c.a, c.instr) : x_.debug->begin(c.instr); }); !s.ok()) [[unlikely]] return fail(c, s);
       }
       if constexpr (kProfile)
         if (profiles()) profile(c.instr);
@@ -141,7 +151,7 @@ class Interpreter : Machine {
         case Op::kCall:
           if constexpr (kDry) break;
           if (Status s = watched_call(c); !s.ok()) [[unlikely]] return fail(c, s);
-          look_up_ = look_up_ || x_.limits.max_time.count() || x_.stopped();
+          look_up_ = look_up_ || x_.limits.max_time.count() || x_.called();
           break;
         case Op::kListMake: list_make(c); break;
         case Op::kListAppend: list_append(c); break;
@@ -154,17 +164,17 @@ class Interpreter : Machine {
         case Op::kEdge:
           if constexpr (kDebug)
             if (Status s = leave(c.a); !s.ok()) [[unlikely]] return fail(c, s);
-          pc = take_edge(c.a);
+          pc = take_edge(c.a, c.instr);
           break;
         case Op::kBranch:
           if constexpr (kDebug)
             if (Status s = leave(v_[c.b] ? c.a : c.c); !s.ok()) [[unlikely]] return fail(c, s);
-          pc = take_edge(v_[c.b] ? c.a : c.c);
+          pc = take_edge(v_[c.b] ? c.a : c.c, c.instr);
           break;
         case Op::kSwitch:
           if constexpr (kDebug)
             if (Status s = leave(switch_edge(c)); !s.ok()) [[unlikely]] return fail(c, s);
-          pc = take_edge(switch_edge(c));
+          pc = take_edge(switch_edge(c), c.instr);
           break;
         case Op::kReturn:
           instr_ = c.instr;
@@ -187,7 +197,7 @@ class Interpreter : Machine {
       }
       if (look_up_) [[unlikely]] {
         look_up_ = false;
-        if (Status s = poll(); !s.ok()) return fail(c, s);
+        if (Status s = poll(pc, c); !s.ok()) return fail(c, s);
       }
     }
   }
@@ -239,7 +249,7 @@ class Interpreter : Machine {
 
   // --- control ---------------------------------------------------------------------------------------------------------
   /// Moves the PHIs; returns the code before the one to go on with.
-  const Code* take_edge(int32_t index) {
+  const Code* take_edge(int32_t index, [[maybe_unused]] int32_t instr) {
     const Edge& e = f_.edges[static_cast<size_t>(index)];
     for (const PhiMove& m : e.moves) {
       switch (m.kind) {
@@ -252,6 +262,7 @@ class Interpreter : Machine {
       }
     }
     if constexpr (kDebug) x_.debug->moved(e);
+    if constexpr (kDry) record_->edges.emplace_back(instr, e.block);
     executed_ += e.instructions;
     look_up_ = e.back || executed_ > most_;
     return f_.code.data() + e.target - 1;
@@ -262,12 +273,51 @@ class Interpreter : Machine {
     return extra(c)[std::find(cases.begin(), cases.end(), v_[c.b]) - cases.begin()];
   }
 
-  Status poll() const {
+  Status poll(const Code* pc, const Code& c) {
+    if (x_.asked.anything()) [[unlikely]] {
+      if (!kDry && !x_.asked.cancelled() && suspends(pc, c)) return {StatusCode::kCancelled, "it goes on in another loop"};
+    }
     if (x_.stopped()) return {StatusCode::kCancelled, "the run was cancelled"};
     if (executed_ > most_) return resource_limit(fmt::format("the run needs more than {} instructions, the session's limit", most_));
     if (x_.limits.max_time.count() && Clock::now() - start_ > x_.limits.max_time)
       return resource_limit(fmt::format("the run takes longer than {} ms, the session's limit", std::chrono::duration<double, std::milli>(x_.limits.max_time).count()));
     return {};
+  }
+
+  /// Whether a debugger has come, or gone, and the run is between two instructions; else it asks again soon.
+  bool suspends(const Code* pc, const Code& c) {
+    if (pc[1].instr < 0 || !between(pc, c)) {
+      look_up_ = true;
+      return false;
+    }
+    const bool other = x_.asked.take_hook();
+    if (!(kDebug ? other : x_.asked.hook() != nullptr)) return false;
+    suspended_ = pc + 1;
+    return true;
+  }
+
+  /// Whether the instruction of `c`, which has run, is over.
+  bool between(const Code* pc, const Code& c) const {
+    const auto enters = [&](int32_t edge) {
+      const Edge& e = f_.edges[static_cast<size_t>(edge)];
+      return e.block >= 0 && f_.code.data() + e.target - 1 == pc;
+    };
+    switch (c.op) {
+      case Op::kEdge: return enters(c.a);
+      case Op::kBranch: return enters(c.a) || enters(c.c);
+      case Op::kSwitch: return std::any_of(extra(c), extra(c) + c.n, enters);
+      default: return pc[1].instr != c.instr;
+    }
+  }
+
+  const Code* resume() {
+    const Suspended s = std::exchange(x_.suspended, {});
+    executed_ = s.executed;
+    start_ = s.start;
+    profiled_at_ = s.profiled_at;
+    profiled_ = s.profiled;
+    profiled_calls_ = s.profiled_calls;
+    return s.next;
   }
 
   Status fail(const Code& c, Status s) {
@@ -326,7 +376,7 @@ class Interpreter : Machine {
         }
         if (x_.observer) x_.observer->region_ran(x_.function, c.a, {state.values.data(), info.symbols.size()}, run.entry(), begin, ticks());
         executed_ += run.executed();
-        look_up_ = executed_ > most_ || x_.limits.max_time.count();
+        look_up_ = executed_ > most_ || x_.limits.max_time.count() || x_.asked.anything();
         pc = f_.code.data() + info.end;
         if constexpr (kDebug) return told([&] { return x_.debug->after_region(c.a, run.entry(), run.plan()); });
         return {};
@@ -336,7 +386,9 @@ class Interpreter : Machine {
         if constexpr (kDebug)
           if (run.has_code()) return told([&] { return x_.debug->after_region(c.a, nullptr, nullptr); });
         return {};
-      case RegionRun::Outcome::kFailed: break;
+      case RegionRun::Outcome::kFailed:
+        if constexpr (kDebug) x_.debug->region_failed(c.a, *run.plan(), run.steps_done(), instr_);
+        break;
     }
     return s;
   }
@@ -379,10 +431,16 @@ class Interpreter : Machine {
           if (m.bind != kNoSlot) record_->scalars.push_back(m.bind);
         break;
       case Op::kEdge:
+        plan.repeatable = false;
+        plan.takes_away = plan.takes_away || takes_away(c.a);
+        break;
       case Op::kBranch:
+        plan.repeatable = false;
+        plan.takes_away = plan.takes_away || takes_away(c.a) || takes_away(c.c);
+        break;
       case Op::kSwitch:
         plan.repeatable = false;
-        plan.branches = true;
+        for (size_t k = 0; k < c.n; ++k) plan.takes_away = plan.takes_away || takes_away(extra(c)[k]);
         break;
       case Op::kCheck:
       case Op::kAssert:
@@ -400,6 +458,15 @@ class Interpreter : Machine {
       case Op::kListFree: plan.repeatable = false; break;
       default: record_->scalars.push_back(c.a); break;  // scalars
     }
+  }
+
+  /// Whether an edge takes memory away from registers that the region hasn't set itself.
+  bool takes_away(int32_t edge) const {
+    const auto& moves = f_.edges[static_cast<size_t>(edge)].moves;
+    const auto& own = record_->tensors;
+    return std::any_of(moves.begin(), moves.end(), [&](const PhiMove& m) {
+      return m.kind == PhiMove::kList || (m.kind == PhiMove::kTensor && std::find(own.begin(), own.end(), m.from) == own.end());
+    });
   }
 
   /// A region's destinations have their memory before its first call runs. One may be that of an operand from outside if no kernel of a
@@ -457,6 +524,7 @@ class Interpreter : Machine {
   int64_t executed_ = 0, most_ = INT64_MAX;
   int32_t instr_ = -1, profiled_ = -1, profiled_calls_ = 0;
   bool look_up_ = false;  // whether something may have to stop the run
+  const Code* suspended_ = nullptr;
   RegionRecord* record_ = nullptr;
   const Code* pending_ = nullptr;  // a destination that is being made
 };

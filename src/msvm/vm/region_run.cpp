@@ -49,7 +49,7 @@ RegionPlan& RegionRun::fresh_plan() {
   p.frees.clear();
   p.tensors.clear();
   p.scalars.clear();
-  p.branches = false;
+  p.takes_away = false;
   p.operations = p.bytes = 0;
   return p;
 }
@@ -101,7 +101,8 @@ Status RegionRun::make_plan(const RegionSnapshot& snapshot, int32_t& instr) {
   }
   state_.scalars.clear();
   state_.tensors.clear();
-  RegionRecord record{p, state_.scalars, state_.tensors};
+  state_.edges.clear();
+  RegionRecord record{p, state_.scalars, state_.tensors, state_.edges};
   Status s = dry_run(x_, frame_, f_.code.data() + info_.begin, record, instr);
   executed_ = record.executed;
   MSVM_RETURN_IF_ERROR(std::move(s));
@@ -191,8 +192,8 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(const RegionPlan::Step&)> bef
     }
   } else if (!plan_) {
     if (Status s = make_plan(snapshot, instr); !s.ok()) {
-      // Without a branch the interpreter can begin again, and says what is wrong in its own order.
-      if (!plan_->branches) {
+      // Where all is still there the interpreter can begin again, and says what is wrong in its own order.
+      if (!plan_->takes_away) {
         for (Slot t : state_.tensors) drop(slot(t));
         return Outcome::kInterpret;
       }
@@ -211,6 +212,7 @@ RegionRun::Outcome RegionRun::run(FunctionRef<void(const RegionPlan::Step&)> bef
       status = step.code->op == Op::kCall ? call(*step.code) : x_.dispatcher.copy(slot(step.code->b).meta, slot(step.code->a).meta);
       if (!status.ok()) return Outcome::kFailed;
     }
+    ++steps_done_;
     if (x_.stopped()) {
       status = {StatusCode::kCancelled, "the run was cancelled"};
       return Outcome::kFailed;

@@ -22,6 +22,7 @@ class RegionRun : Machine {
   const RegionPlan* plan() const { return plan_; }
   bool has_code() const { return has_code_; }     // for some sizes
   int64_t executed() const { return executed_; }  // instructions, as limits count them
+  size_t steps_done() const { return steps_done_; }  // of the plan; those of a dry run that failed: none
 
  private:
   const RegionEntry* find_entry(const RegionSnapshot& snapshot) const;
@@ -39,6 +40,7 @@ class RegionRun : Machine {
   RegionState& state_;
   RegionPlan* plan_ = nullptr;
   int64_t executed_ = 0;
+  size_t steps_done_ = 0;
   bool has_code_ = false;
 };
 

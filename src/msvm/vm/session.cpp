@@ -53,11 +53,10 @@ struct Session::Impl {
   uint64_t clock = 0;
   std::optional<vm::Tracer> tracer;  // once there was something to trace
   bool profiling = false, planning = true, thorough = false, watched = false;
-  std::shared_ptr<DebugHook> hook;
+  vm::Asked asked;
   RegionHazard hazard;
   std::vector<RegionTable*> joined;
   RegionObserver* observer = nullptr;
-  std::atomic<bool> cancelled{false};
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
 };
 
@@ -147,7 +146,7 @@ Status Session::Impl::provide_arena(vm::Frame& frame, int64_t bytes) {
 }
 
 Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::vector<Value>& results, RunControl* control) {
-  cancelled.store(false, std::memory_order_relaxed);
+  asked.run_begins();
   vm::Frame& f = frame(function);
   const RegionTable* regions = adopt_regions(function, f);
   const bool traced = EventStream::process().on() && begin_trace(function, *f.function);
@@ -156,10 +155,11 @@ Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::
   Status s = vm::bind_inputs(program->module(), *f.function, inputs, f.scalars.data());
   if (s.ok()) s = choose_plan(f);
   watched = false;
-  if (s.ok() || hook) {
-    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, cancelled, inputs, regions, &hazard, observer, function, control, traced ? &*tracer : nullptr};
+  if (s.ok() || asked.hook()) {
+    vm::RunContext context{program->impl(), program->module(), dispatcher, allocator, limits, counters, live_bytes, asked, inputs, regions, &hazard, observer, function, control, traced ? &*tracer : nullptr};
     RunControl::Scope current(control);
-    s = hook ? run_watched(context, f, std::move(s), results) : vm::interpret(context, f, results, profiling);
+    do s = asked.hook() ? run_watched(context, f, std::move(s), results) : vm::interpret(context, f, results, profiling);
+    while (context.suspended.next);  // a debugger came or went
   }
   if (traced) tracer->end_run(s);
   counters.failed_runs += !s.ok();
@@ -169,13 +169,15 @@ Status Session::Impl::run(int32_t function, std::span<const Value> inputs, std::
 /// `bound`: whether inputs and memory were in order; if not, the debugger sees that, too.
 Status Session::Impl::run_watched(vm::RunContext& context, vm::Frame& frame, Status bound, std::vector<Value>& results) {
   context.owner = program.get();
-  vm::DebugRun debug(context, frame, *hook);
-  watched = debug.watched();
-  if (!watched) return bound.ok() ? vm::interpret(context, frame, results, profiling) : bound;
+  vm::DebugRun debug(context, frame, *asked.hook());
+  watched = watched || debug.watched();
+  if (!debug.watched()) return bound.ok() ? vm::interpret(context, frame, results, profiling) : bound;
   context.debug = &debug;
   context.profiling = profiling;
   if (bound.ok()) bound = vm::interpret_watched(context, frame, results);
   else debug.failing(-1, bound);
+  context.debug = nullptr;
+  if (context.suspended.next) return {};  // it goes on without a debugger, or with another one
   debug.ended(bound);
   return bound;
 }
@@ -201,12 +203,12 @@ Result<std::vector<Value>> Session::run(int32_t function, std::span<const Value>
   return results;
 }
 
-void Session::cancel() { impl_->cancelled.store(true, std::memory_order_relaxed); }
+void Session::cancel() { impl_->asked.cancel(); }
 void Session::set_profiling(bool on) { impl_->profiling = on; }
 void Session::set_planning(bool on) { impl_->planning = on; }
 void Session::set_thorough(bool on) { impl_->thorough = on; }
 void Session::set_observer(RegionObserver* observer) { impl_->observer = observer; }
-void Session::set_debug_hook(std::shared_ptr<DebugHook> hook) { impl_->hook = std::move(hook); }
+void Session::set_debug_hook(std::shared_ptr<DebugHook> hook) { impl_->asked.set_hook(std::move(hook)); }
 bool Session::watched() const { return impl_->watched; }
 void Session::set_limits(Limits limits) { impl_->limits = limits; }
 const std::vector<InstrProfile>& Session::profile(int32_t function) const { return impl_->frame(function).profile; }

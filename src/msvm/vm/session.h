@@ -80,7 +80,7 @@ class Session {
   void set_thorough(bool on);          // between runs; on: plans that need less memory, made in more time
   void set_limits(Limits limits);      // between runs
   void set_observer(RegionObserver* observer);  // between runs; null: nobody looks
-  void set_debug_hook(std::shared_ptr<DebugHook> hook);  // between runs; null: no debugger
+  void set_debug_hook(std::shared_ptr<DebugHook> hook);  // from any thread: a run that is under way takes it, too; null: no debugger
   bool watched() const;                // whether a debugger watched the last run, which may have waited for it
   const std::vector<InstrProfile>& profile(int32_t function) const;
   /// Each call that has run, by instruction of the function. Between runs.

@@ -60,7 +60,7 @@ Result<Json> msvm_listing(State& s, const Arguments& a) {
     rows.push_back({{"line", s.line_out(static_cast<int32_t>(i) + 1)}, {"address", hex(x.address)}, {"offset", x.offset}, {"instruction", x.instruction}, {"function", x.function}, {"opcode", opcode_of(x, *executable)},
                     {"tier", x.tier}, {"region", x.region < 0 ? Json(nullptr) : Json(x.region)}, {"signature", x.signature}, {"place", x.file.empty() ? "" : fmt::format("{}:{}", x.file, x.line)}, {"origins", x.origins}});
   }
-  return Json{{"uri", listing_uri(program)}, {"address", hex(program << 32)}, {"program", program}, {"name", l.name}, {"text", document->text}, {"lines", std::move(rows)}, {"version", l.version}};
+  return Json{{"uri", listing_uri(program, l.name)}, {"address", hex(program << 32)}, {"program", program}, {"name", l.name}, {"text", document->text}, {"lines", std::move(rows)}, {"version", l.version}};
 }
 
 Result<Json> msvm_registers(State& s, const Arguments& a) {

@@ -1,6 +1,7 @@
 #include "observe/dap/listings.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace msvm::observe::dap {
 namespace {
@@ -37,14 +38,22 @@ Result<std::shared_ptr<const Document>> Listings::get(uint64_t program) {
   return std::shared_ptr<const Document>(d);
 }
 
-std::string listing_uri(uint64_t program) { return std::string(kPrefix) + hex(program << 32); }
+std::string listing_uri(uint64_t program, std::string_view name) {
+  constexpr size_t kMost = 80;
+  std::string uri = std::string(kPrefix) + hex(program << 32);
+  if (name.empty()) return uri;
+  uri += '/';
+  for (const char c : name.substr(0, kMost)) uri += std::isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';  // no dot: it has no file's language
+  return uri;
+}
 
 std::optional<uint64_t> program_of_uri(std::string_view uri) {
   if (!uri.starts_with(kPrefix)) return {};
-  const auto address = parse_address(uri.substr(kPrefix.size()));
+  uri.remove_prefix(kPrefix.size());
+  const auto address = parse_address(uri.substr(0, uri.find('/')));
   return address ? std::optional<uint64_t>(*address >> 32) : std::nullopt;
 }
 
-Json listing_source(uint64_t program, const std::string& name) { return {{"name", name + " bytecode"}, {"path", listing_uri(program)}}; }
+Json listing_source(uint64_t program, const std::string& name) { return {{"name", name + " bytecode"}, {"path", listing_uri(program, name)}}; }
 
 }  // namespace msvm::observe::dap

@@ -31,9 +31,9 @@ class Listings {
   std::map<uint64_t, std::shared_ptr<const Document>> made_;
 };
 
-/// "msvm://bc/0x100000000"
-std::string listing_uri(uint64_t program);
-/// The program of such a uri, with any address within it.
+/// "msvm://bc/0x100000000/neck": the name is what editors show of it; what can't stand in a uri as it is becomes '_'.
+std::string listing_uri(uint64_t program, std::string_view name);
+/// The program of such a uri, with any address within it, with or without a name.
 std::optional<uint64_t> program_of_uri(std::string_view uri);
 /// As the protocol's Source.
 Json listing_source(uint64_t program, const std::string& name);

@@ -108,13 +108,13 @@ struct Session::Impl final : debug::Listener {
   void thread_ended(debug::ThreadId thread) override { state.events.event("thread", {{"reason", "exited"}, {"threadId", thread}}); }
   void program_loaded(const debug::ProgramInfo& p) override {
     state.events.event("loadedSource", {{"reason", "new"}, {"source", listing_source(p.program, p.name)}});
-    state.events.event("msvm/programLoaded", {{"program", p.program}, {"name", p.name}, {"uri", listing_uri(p.program)}});
+    state.events.event("msvm/programLoaded", {{"program", p.program}, {"name", p.name}, {"uri", listing_uri(p.program, p.name)}});
   }
-  void program_unloaded(uint64_t program) override { state.events.event("loadedSource", {{"reason", "removed"}, {"source", {{"name", "bytecode"}, {"path", listing_uri(program)}}}}); }
+  void program_unloaded(const debug::ProgramInfo& p) override { state.events.event("loadedSource", {{"reason", "removed"}, {"source", listing_source(p.program, p.name)}}); }
   void breakpoint_changed(const debug::Breakpoint& b) override { state.events.event("breakpoint", {{"reason", "changed"}, {"breakpoint", breakpoint_json(state, b)}}); }
   void patched(const debug::Patch& p) override {
     state.events.event("msvm/patched", {{"program", p.program}, {"function", p.function}, {"region", p.region}, {"signature", p.signature}, {"oldTier", p.old_tier}, {"newTier", p.new_tier}, {"address", hex(p.address)}, {"text", p.text}});
-    state.events.event("msvm/listingChanged", {{"uri", listing_uri(p.program)}, {"version", state.debugger.listing_version(p.program)}});
+    state.events.event("msvm/listingChanged", {{"uri", listing_uri(p.program, p.name)}, {"version", state.debugger.listing_version(p.program)}});
     {
       std::lock_guard lock(state.mutex);
       state.last_patch = p;

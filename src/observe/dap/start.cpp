@@ -19,7 +19,7 @@ bool same_secret(std::string_view a, std::string_view b) {
 void tell_programs(State& s) {
   for (const debug::ProgramInfo& p : s.debugger.programs()) {
     s.events.event("loadedSource", {{"reason", "new"}, {"source", listing_source(p.program, p.name)}});
-    s.events.event("msvm/programLoaded", {{"program", p.program}, {"name", p.name}, {"uri", listing_uri(p.program)}});
+    s.events.event("msvm/programLoaded", {{"program", p.program}, {"name", p.name}, {"uri", listing_uri(p.program, p.name)}});
   }
 }
 

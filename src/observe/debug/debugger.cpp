@@ -60,7 +60,8 @@ std::string call_text(const RunView& view) {
   return text + ")";
 }
 
-FrameInfo frame_of(const Watch& w, const Place& place) {
+/// `next`: nothing of the instruction at `place` has run.
+FrameInfo frame_of(const Watch& w, const Place& place, bool next) {
   const ProgramMap& p = w.program();
   const RunView& view = w.view();
   const Instr& i = view.instr(place.instruction);
@@ -80,7 +81,7 @@ FrameInfo frame_of(const Watch& w, const Place& place) {
   f.origins = o.origins;
   f.listing_line = p.line_of(place.function, place.instruction);
   if (const auto regions = view.regions(); !regions.empty()) f.region = regions[static_cast<size_t>(place.instruction)];
-  if (const RegionEntry* e = view.entry()) f.entry = e->name;
+  if (const RegionEntry* e = view.entry(); e && (!next || w.native_stays())) f.entry = e->name;  // else a step goes into the region
   return f;
 }
 
@@ -130,7 +131,7 @@ void Debugger::detach() {
     std::lock_guard lock(m.mutex);
     m.attached = false;
     m.held = false;
-    m.stop_at_any_run = false;
+    m.stop_at_any_run = m.pause_any_run = m.pause_joining = false;
     m.breakpoints.clear();
     m.stops = {};
     m.native = Native::kStepDown;
@@ -141,7 +142,8 @@ void Debugger::detach() {
   }
   for (const auto& t : m.all_threads()) {
     std::lock_guard lock(t->mutex);
-    if (t->stop) t->command = Command::kGo;  // though somebody else attaches before it looks
+    if (t->stop) t->command = Command::kGo;  // though somebody else attaches before it looks, for whom it runs already
+    t->stop.reset();
     t->wake.notify_all();
   }
   std::unique_lock lock(m.gate);
@@ -158,7 +160,7 @@ uint64_t Debugger::add(const std::shared_ptr<Executable>& program, const std::st
   Impl& m = *impl_;
   if (m.gone.load() || !program) return 0;
   std::shared_ptr<ProgramMap> p;
-  std::vector<uint64_t> unloaded;
+  std::vector<ProgramInfo> unloaded;
   std::vector<Breakpoint> changed;
   std::vector<std::shared_ptr<Executable>> kept;
   {
@@ -174,7 +176,7 @@ uint64_t Debugger::add(const std::shared_ptr<Executable>& program, const std::st
     m.publish();
   }
   m.tell([&](Listener& l) {
-    for (uint64_t number : unloaded) l.program_unloaded(number);
+    for (const ProgramInfo& u : unloaded) l.program_unloaded(u);
     l.program_loaded(p->info());
     for (const Breakpoint& b : changed) l.breakpoint_changed(b);
   });
@@ -324,6 +326,7 @@ Status command(Debugger::Impl& m, ThreadId id, Command c) {
 Status Debugger::resume(ThreadId id) {
   if (id != kAnyThread) return command(*impl_, id, Command::kGo);
   if (impl_->gone.load()) return gone();
+  impl_->pause_joining = false;
   for (const auto& t : impl_->all_threads()) (void)command(*impl_, t->id, Command::kGo);  // those that wait
   return {};
 }
@@ -349,7 +352,9 @@ Status Debugger::pause(ThreadId id, bool on) {
   }
   if (on && !any_runs)  // between two runs
     for (const auto& t : all) t->pause = true;
-  if (all.empty() || !on) stop_at_next_run(kAnyThread, on);  // nobody has run anything yet
+  impl_->pause_any_run = on && all.empty();
+  impl_->pause_joining = on;
+  if (!on) stop_at_next_run(kAnyThread, false);
   return {};
 }
 
@@ -418,7 +423,12 @@ Result<std::vector<FrameInfo>> Debugger::frames(ThreadId id) const {
   MSVM_ASSIGN_OR_RETURN(Held h, Held::at(*impl_, id));
   std::vector<FrameInfo> out;
   const auto& runs = h.thread().runs;
-  for (size_t k = runs.size(); k-- > 0;) out.push_back(frame_of(*runs[k], k + 1 == runs.size() ? h.thread().stop->place : runs[k]->place()));
+  const Stop& stop = *h.thread().stop;
+  const bool next = stop.reason != StopReason::kFailure && stop.reason != StopReason::kFallback && stop.reason != StopReason::kNan;
+  for (size_t k = runs.size(); k-- > 0;) {
+    const bool top = k + 1 == runs.size();
+    out.push_back(frame_of(*runs[k], top ? stop.place : runs[k]->place(), top && next));
+  }
   return out;
 }
 

@@ -27,7 +27,7 @@ class Listener {
   virtual void run_ended(ThreadId, const Place&, const Status&) {}
   virtual void step_ended(ThreadId) {}                     // a step came to the end of the outermost run: the thread goes on, no stop follows from it
   virtual void program_loaded(const ProgramInfo&) {}
-  virtual void program_unloaded(uint64_t) {}
+  virtual void program_unloaded(const ProgramInfo&) {}
   virtual void breakpoint_changed(const Breakpoint&) {}    // bound, or not any more
   virtual void patched(const Patch&) {}
   virtual void output(std::string_view category, std::string_view text) { (void)category, (void)text; }  // "console": log messages; each with its line end
@@ -39,7 +39,7 @@ class Debugger {
   struct Impl;
   static Debugger& process();
 
-  /// Hooks go into all programs, effective from each program's next run. One listener at a time; it must live until detach() has returned.
+  /// Hooks go into all programs; runs that are under way take them at their next call, round or region. One listener at a time; it must live until detach() has returned.
   /// What was set before (breakpoints, stops, native) counts.
   Status attach(Listener* listener);
   /// Resumes all, takes the hooks out, forgets breakpoints and stops: the programs go on as if never debugged. No call of the listener is
@@ -76,7 +76,7 @@ class Debugger {
   // --- control. kNotFound: no such thread; kInvalidArgument: it doesn't wait.
   Status resume(ThreadId thread);                          // kAnyThread: all
   Status step(ThreadId thread, Step step);
-  /// At its next instruction, of this run or the next; kAnyThread: all that run; if none does, all that have run, or
+  /// At its next instruction, of this run or the next; kAnyThread: all that run, also those that don't know of the debugger yet; if none does, all that have run, or
   /// whichever runs first (kEntry). Off: takes back what hasn't stopped anything yet.
   Status pause(ThreadId thread, bool on = true);
   /// The next run that begins in the thread, or in any, stops at its first instruction (kEntry), once. Off: takes it back.

@@ -1,5 +1,6 @@
 #include "observe/debug/debugger.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -302,7 +303,10 @@ b0:
   const Stop s = client.next();
   EXPECT_EQ(s.reason, StopReason::kFailure);
   EXPECT_THAT(s.text, HasSubstr("sizes agree"));
-  EXPECT_FALSE(s.fix.empty());
+  EXPECT_EQ(s.fix, "give inputs for which these sizes fit each other, or mend the program where the message says");
+  const uint32_t offset = debugger().frames(s.thread)->at(0).offset;
+  EXPECT_GT(offset, 0u);
+  EXPECT_THAT(s.text, HasSubstr(fmt::format("Error at instruction 3 (SHAPE_ASSERT), offset 0x{:x}: ", offset)));
   EXPECT_EQ(s.place.instruction, 3);
   EXPECT_EQ(debugger().evaluate(s.thread, "sum(R1) + R0[1]")->real, 17);
   look_at_everything(s.thread);
@@ -315,6 +319,29 @@ b0:
   EXPECT_THAT(b.text, HasSubstr("input 0 (x): expected f32[N], found f32[2, 2]"));
   look_at_everything(b.thread);
   EXPECT_TRUE(debugger().resume(b.thread).ok());
+}
+
+TEST_F(Debugging, TheFixFitsTheInputsThatDont) {
+  auto program = load(*engine, R"(
+symbol N
+func @main(x: f32[N, 4], y: f32[N]) -> f32[N, 4]
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_ALLOC [N, 4], f32, CPU(0)
+  OP_CALL Relu(R0) -> R1
+  RETURN R1
+)");
+  ASSERT_TRUE(program);
+  Client client;
+  debugger().set_stops({.failure = true});
+  auto fix = [&](const char* inputs) {
+    RunThread run(*engine, program, inputs);
+    const Stop s = client.next();
+    EXPECT_TRUE(debugger().resume(s.thread).ok());
+    return s.fix;
+  };
+  EXPECT_EQ(fix("f32[2, 5] iota, f32[2] iota"), "give input 0 (x) the size 4 at axis 1, or declare that axis as a symbol");
+  EXPECT_EQ(fix("f32[2, 4] iota, f32[3] iota"), "give inputs whose sizes fit each other, and what is declared of their symbols");
 }
 
 TEST_F(Debugging, StopsAtNaN) {
@@ -597,6 +624,75 @@ TEST_F(Debugging, PauseAndTheNextRun) {
   EXPECT_EQ(e.reason, StopReason::kEntry);
   EXPECT_EQ(e.place.instruction, 0);
   EXPECT_TRUE(debugger().resume(kAnyThread).ok());
+}
+
+// The run began before anybody debugged it: a pause stops it in its midst, and it goes on as if nothing had been.
+TEST_F(Debugging, ARunUnderWayIsPaused) {
+  auto program = load(*engine, R"(
+module "counts" version 1
+symbol N
+func @main(x: f32[N], n: i64) -> (f32[N], i64)
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = SCALAR_INPUT 1
+  R2 = TENSOR_ALLOC [N], f32, CPU(0)
+  OP_CALL Add(R0, R0) -> R2
+  JUMP b1
+b1:
+  R3: i64 = SCALAR_PHI [b0: 0, b2: R5]
+  R4 = SHAPE_CALC lt R3, R1
+  BRANCH_IF R4, b2, b3
+b2:
+  R5 = SHAPE_CALC add R3, 1
+  JUMP b1
+b3:
+  RETURN (R2; R3)
+)");
+  const std::string count = "4000000000";  // for minutes, if nobody ended it
+  struct Control final : RunControl {
+    Control() { look_from(0); }
+    int64_t look() override {
+      runs = true;
+      return INT64_MAX;
+    }
+    std::atomic<bool> runs{false};
+  } control;
+  RunThread run(*engine, program, "f32[2] [1, 2], " + count, 0, &control);
+  struct End {
+    RunControl& control;
+    ~End() { control.stop(); }
+  } end{control};
+  for (int k = 0; k < 10000 && !control.runs; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int again = 0; again < 3; ++again) {
+    Client client;
+    EXPECT_TRUE(debugger().pause(kAnyThread).ok());
+    const Stop s = client.next();
+    EXPECT_EQ(s.reason, StopReason::kPause);
+    EXPECT_GE(s.place.instruction, 4);
+    look_at_everything(s.thread);
+    auto value = [&](const char* name) {
+      auto v = debugger().evaluate(s.thread, name);
+      return v.ok() ? v->text : v.status().message();
+    };
+    EXPECT_EQ(value("R1"), count);
+    EXPECT_EQ(value("N"), "2");
+    EXPECT_EQ(value("R2[1]"), "4");
+    // Nothing says that no arithmetic rests on what was there before.
+    EXPECT_THAT(debugger().set_scalar(s.thread, 1, "5").status().message(), HasSubstr("was read"));
+    const std::string round = value("R3");
+    ASSERT_TRUE(debugger().step(s.thread, Step::kIn).ok());
+    const Stop next = client.next();
+    EXPECT_EQ(next.reason, StopReason::kStep);
+    // A breakpoint set now counts in this run.
+    EXPECT_TRUE(debugger().set_listing_breakpoints(s.place.program, std::vector<LineBreakpoint>{{debugger().frames(s.thread)->at(0).listing_line, {}}})[0].verified);
+    EXPECT_TRUE(debugger().resume(s.thread).ok());
+    EXPECT_EQ(client.next().reason, StopReason::kBreakpoint);
+    EXPECT_GT(std::atoll(value("R3").c_str()), std::atoll(round.c_str()));
+  }
+  EXPECT_FALSE(program->counters().runs);  // it is the same run still
+  control.stop();
+  run.join();
+  EXPECT_EQ(run.status.code(), StatusCode::kCancelled);
 }
 
 TEST_F(Debugging, RunsAreHeldUntilTheClientIsReady) {

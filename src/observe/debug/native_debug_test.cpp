@@ -103,11 +103,13 @@ TEST_F(NativeCode, KeptItIsOneStep) {
   Stop s = client.next();
   EXPECT_EQ(s.place.instruction, first);
   EXPECT_THAT(s.text, HasSubstr("within native code of region"));
+  EXPECT_THAT(debugger().frames(s.thread)->at(0).entry, HasSubstr("jit_"));  // what runs next
   debugger().clear_breakpoints();
   ASSERT_TRUE(debugger().step(s.thread, Step::kOver).ok());
   s = client.next();
   auto frames = debugger().frames(s.thread);
   EXPECT_NE(frames->at(0).region, region);
+  EXPECT_EQ(frames->at(0).entry, "");
   look_at_everything(s.thread);
   // What the groups had in passing was never in memory.
   int fused = 0, native = 0;
@@ -134,6 +136,7 @@ TEST_F(NativeCode, StepOverPassesARegionAsOneAndStepInGoesIntoIt) {
     RunThread run(*engine, program, kInput);
     for (;;) {
       const Stop s = client.next();
+      EXPECT_EQ(debugger().frames(s.thread)->at(0).entry, "");  // a step in is possible
       where.push_back(s.place.instruction);
       const bool last = debugger().frames(s.thread)->at(0).opcode == "RETURN";
       EXPECT_TRUE(debugger().step(s.thread, how).ok());
@@ -145,6 +148,77 @@ TEST_F(NativeCode, StepOverPassesARegionAsOneAndStepInGoesIntoIt) {
   EXPECT_EQ(in.size(), static_cast<size_t>(program->offsets()[0].size()));
   EXPECT_LT(over.size(), in.size());
   (void)number;
+}
+
+// What failed is a call between two groups: the first has run, the second hasn't.
+TEST(NativeFailure, ShowsTheRegistersOfTheRegion) {
+  auto engine = native_engine({}, 1);
+  auto program = load(*engine, R"(
+module "fails" version 1
+symbol N, M
+func @main(x: f32[N, 4], i: i64[M]) -> (y: f32[M, 4])
+b0:
+  R0 = TENSOR_CREATE input 0
+  R1 = TENSOR_CREATE input 1
+  R2 = TENSOR_ALLOC [N, 4], f32, CPU(0)
+  OP_CALL Mul(R0, R0) -> R2
+  R3 = TENSOR_ALLOC [N, 4], f32, CPU(0)
+  OP_CALL Add(R2, R0) -> R3
+  TENSOR_FREE R2
+  R4 = TENSOR_ALLOC [M, 4], f32, CPU(0)
+  OP_CALL Gather(R3, R1) -> R4 {axis: 0}
+  TENSOR_FREE R3
+  R5 = TENSOR_ALLOC [M, 4], f32, CPU(0)
+  OP_CALL Mul(R4, R4) -> R5
+  R6 = TENSOR_ALLOC [M, 4], f32, CPU(0)
+  OP_CALL Add(R5, R4) -> R6
+  TENSOR_FREE R4
+  TENSOR_FREE R5
+  RETURN R6
+)");
+  ASSERT_TRUE(program);
+  const std::string good = "f32[2, 4] iota, i64[3] [0, 1, 1]", bad = "f32[2, 4] iota, i64[3] [0, 7, 1]";
+  program->warm_up();
+  auto run = [&](const std::string& inputs) { return RunThread(*engine, program, inputs).text(); };
+  ASSERT_TRUE(run(good).starts_with("f32[3, 4]"));
+  const int64_t a_run = program->counters().native_regions;
+  ASSERT_GT(a_run, 0) << "no native code";
+  const std::string expected = run(bad);
+  EXPECT_THAT(expected, HasSubstr("OP_CALL Gather"));
+  for (const Native native : {Native::kStepDown, Native::kStay}) {
+    Client client;
+    debugger().set_native(native);
+    debugger().set_stops({.failure = true});
+    RunThread failing(*engine, program, bad);
+    const Stop s = client.next();
+    EXPECT_EQ(s.reason, StopReason::kFailure);
+    EXPECT_EQ(s.text, expected);
+    const auto frames = debugger().frames(s.thread);
+    ASSERT_TRUE(frames.ok());
+    EXPECT_EQ(frames->at(0).op, "Gather");
+    EXPECT_FALSE(frames->at(0).entry.empty());  // native code it was
+    look_at_everything(s.thread);
+    auto registers = debugger().registers(s.thread);
+    ASSERT_TRUE(registers.ok());
+    auto state = [&](Reg r) { return registers->registers[static_cast<size_t>(r)].state; };
+    EXPECT_EQ(state(0), "live");
+    EXPECT_EQ(state(1), "live");
+    EXPECT_THAT(state(2), HasSubstr("fused into 0x"));
+    EXPECT_EQ(state(3), "live");
+    EXPECT_TRUE(registers->registers[3].is_jit_compiled);
+    EXPECT_EQ(state(4), "unwritten");
+    EXPECT_EQ(state(5), "unwritten");
+    EXPECT_EQ(state(6), "unwritten");
+    const auto sum = debugger().tensor(s.thread, "R3");
+    ASSERT_TRUE(sum.ok()) << sum.status().message();
+    EXPECT_EQ(sum->reals, (std::vector<double>{0, 2, 6, 12, 20, 30, 42, 56}));
+    const auto call = debugger().call(s.thread);
+    ASSERT_TRUE(call.ok() && *call);
+    EXPECT_EQ((*call)->inputs.at(1).value.text, "[M=3]");
+    EXPECT_TRUE(debugger().resume(s.thread).ok());
+    EXPECT_EQ(failing.text(), expected);
+  }
+  EXPECT_TRUE(run(good).starts_with("f32[3, 4]"));
 }
 
 TEST(NativeStrict, TheBitsAreThoseOfARunWithoutADebugger) {

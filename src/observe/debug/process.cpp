@@ -103,7 +103,8 @@ std::unique_ptr<RunWatch> Debugger::Impl::begin(const std::shared_ptr<ProgramMap
     std::lock_guard lock(t->mutex);
     if (t->runs.empty()) t->cancel = false;  // what was meant for a run that has ended
   }
-  if (held.load(std::memory_order_relaxed)) {
+  const bool begins = view.clock() == 0;  // else the debugger comes in its midst
+  if (begins && held.load(std::memory_order_relaxed)) {
     const auto t = this_thread(true);
     std::unique_lock lock(mutex);
     while (held) {
@@ -167,12 +168,15 @@ void Debugger::Impl::put_hook(const std::shared_ptr<ProgramMap>& p, Executable& 
     e.set_patch_listener(nullptr);
     return;
   }
-  e.set_debug_hook(std::make_shared<Hook>(*this, p));
+  std::shared_ptr<DebugHook> hook = p->hook.lock();  // a run that has it keeps what it knows
+  if (!hook) p->hook = hook = std::make_shared<Hook>(*this, p);
+  e.set_debug_hook(std::move(hook));
   e.set_patch_listener([this, p](const PatchNotice& n) {
     if (gone.load()) return;
     p->version.fetch_add(1);
     Patch patch;
     patch.program = p->number;
+    patch.name = p->name;
     patch.function = n.function;
     patch.region = n.region;
     patch.signature = n.alias.empty() ? n.name : n.alias;
@@ -192,14 +196,14 @@ std::vector<std::shared_ptr<Executable>> Debugger::Impl::alive() {
   return out;
 }
 
-std::vector<uint64_t> Debugger::Impl::tidy() {
-  std::vector<uint64_t> numbers;
+std::vector<ProgramInfo> Debugger::Impl::tidy() {
+  std::vector<ProgramInfo> gone_now;
   std::erase_if(programs, [&](const auto& p) {
     if (p->loaded()) return false;
-    numbers.push_back(p->number);
+    gone_now.push_back({.program = p->number, .name = p->name, .loaded = false});
     return true;
   });
-  return numbers;
+  return gone_now;
 }
 
 std::vector<Breakpoint> Debugger::Impl::replace(BreakKind kind, const std::string& name, uint64_t number, std::vector<BreakpointTable::Wanted> wanted) {
@@ -209,18 +213,6 @@ std::vector<Breakpoint> Debugger::Impl::replace(BreakKind kind, const std::strin
   auto out = breakpoints.replace(kind, name, number, std::move(wanted), programs);
   publish();
   return out;
-}
-
-std::string fix_of(const Status& s) {
-  switch (s.code()) {
-    case StatusCode::kShapeMismatch: return "give inputs whose sizes fit the declared ones, or declare the axis as a symbol";
-    case StatusCode::kInvalidArgument: return "give what the message expects";
-    case StatusCode::kUnsupported: return "see `msvm cap dump` for the kernels of this machine, or load a capability patch";
-    case StatusCode::kOutOfRange: return "look at the index and at the size of its axis";
-    case StatusCode::kOverflow: return "look at the sizes that the message names";
-    case StatusCode::kResourceLimit: return "raise the limit of the session, or give smaller inputs";
-    default: return {};
-  }
 }
 
 }  // namespace msvm::observe::debug

@@ -44,6 +44,8 @@ struct Debugger::Impl {
   // --- for runs
   std::atomic<bool> gone{false};            // in the child of a fork: for good
   std::atomic<bool> attached{false}, held{false}, stop_at_any_run{false};
+  /// A pause that no thread is known for yet; one of all, for runs that were under way when the debugger came and don't know of it yet.
+  std::atomic<bool> pause_any_run{false}, pause_joining{false};
   std::atomic<uint64_t> epoch{1};
   std::shared_ptr<const Settings> settings();
   std::shared_ptr<Thread> this_thread(bool make);
@@ -65,8 +67,8 @@ struct Debugger::Impl {
   [[nodiscard]] std::vector<std::shared_ptr<Executable>> put_hooks(bool in);
   /// All that live. With `mutex` held; what it returns must go after that. Whoever has maps made (ProgramMap) or may, holds it.
   [[nodiscard]] std::vector<std::shared_ptr<Executable>> alive();
-  /// Forgets programs that are gone; their numbers. With `mutex` held.
-  std::vector<uint64_t> tidy();
+  /// Forgets programs that are gone; which. With `mutex` held.
+  std::vector<ProgramInfo> tidy();
   std::vector<Breakpoint> replace(BreakKind kind, const std::string& name, uint64_t number, std::vector<BreakpointTable::Wanted> wanted);
 
   std::mutex mutex;                         // of what follows; held over a fork. Never taken while a thread's is held
@@ -106,7 +108,7 @@ void Debugger::Impl::tell(Tell&& call) {
   quiet.notify_all();
 }
 
-/// "fix": what would mend a failure, by its kind; empty: nothing that is always right.
-std::string fix_of(const Status& s);
+/// "fix": what would mend a run that fails; empty: nothing that is always right.
+std::string fix_of(const Status& s, const RunView& view);
 
 }  // namespace msvm::observe::debug

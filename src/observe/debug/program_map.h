@@ -53,6 +53,7 @@ class ProgramMap {
   /// The first instruction on the line or after it, in the same function.
   std::optional<Place> at_line(int32_t line) const;
   std::atomic<uint64_t> version{1};        // of the listing
+  std::weak_ptr<DebugHook> hook;           // of the program, once it has had one. With the inspector's mutex
 
  private:
   void make() const;

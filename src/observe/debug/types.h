@@ -144,7 +144,7 @@ struct FrameInfo {
   std::vector<std::string> origins;
   int32_t listing_line = 0;            // from 1
   int32_t region = -1;
-  std::string entry;                   // of the native code that runs now; empty: interpreted
+  std::string entry;                   // of the native code that runs now, or next as one step; empty: interpreted
 };
 
 struct DimView {
@@ -266,6 +266,7 @@ struct Completion {
 /// New code for a region.
 struct Patch {
   uint64_t program = 0;
+  std::string name;                    // of the program
   int32_t function = 0, region = 0;
   std::string signature;
   int old_tier = 0, new_tier = 0;

@@ -19,6 +19,8 @@ Status cancelled() { return {StatusCode::kCancelled, "the run was cancelled"}; }
 
 Watch::Watch(Debugger::Impl& debugger, std::shared_ptr<Thread> thread, std::shared_ptr<ProgramMap> program, RunView& view)
     : debugger_(debugger), thread_(std::move(thread)), program_(std::move(program)), view_(view) {
+  begins_ = view_.clock() == 0;
+  if (!begins_) since_ = view_.clock();
   std::lock_guard lock(thread_->mutex);
   // A step into an operator of the host that runs a program stops there.
   if (!thread_->runs.empty() && thread_->runs.back()->mode() == Command::kIn) mode_ = Command::kIn;
@@ -62,15 +64,22 @@ Status Watch::before(int32_t instruction) {
   if (!first && !marked && mode_ == Command::kGo && !thread_->pause.load(std::memory_order_relaxed) && !thread_->cancel.load(std::memory_order_relaxed)) [[likely]] return {};
   if (thread_->cancel.exchange(false)) return cancelled();
   waited_at_ = -1;
-  bool asked = false;
+  bool asked = false, paused = false;
+  auto take = [](std::atomic<bool>& flag) { return flag.load(std::memory_order_relaxed) && flag.exchange(false); };
   if (first) {
-    asked = thread_->stop_at_run.exchange(false);
-    asked |= debugger_.stop_at_any_run.load(std::memory_order_relaxed) && debugger_.stop_at_any_run.exchange(false);
+    paused = take(debugger_.pause_any_run);
+    if (begins_) {
+      asked = take(thread_->stop_at_run);
+      asked |= take(debugger_.stop_at_any_run);
+      asked |= paused || settings_->stops.entry;
+    } else {
+      paused |= debugger_.pause_joining.load(std::memory_order_relaxed);
+    }
   }
   if (marked)
     if (auto s = breakpoint(instruction)) return wait(std::move(*s));
-  if (asked || (first && settings_->stops.entry)) return wait(stop_at(StopReason::kEntry, instruction));
-  if (thread_->pause.exchange(false)) return wait(stop_at(StopReason::kPause, instruction));
+  if (asked) return wait(stop_at(StopReason::kEntry, instruction));
+  if (take(thread_->pause) || paused) return wait(stop_at(StopReason::kPause, instruction));
   if (steps_here()) return wait(stop_at(StopReason::kStep, instruction));
   return {};
 }
@@ -184,7 +193,7 @@ void Watch::failing(int32_t instruction, const Status& status) {
   if (epoch_ != debugger_.epoch.load(std::memory_order_acquire)) refresh();
   if (status.code() == StatusCode::kCancelled || !settings_->stops.failure) return;
   Stop s = stop_at(StopReason::kFailure, instruction, status.message());
-  s.fix = fix_of(status);
+  s.fix = fix_of(status, view_);
   (void)wait(std::move(s));  // it ends anyway
 }
 

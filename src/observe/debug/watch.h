@@ -24,6 +24,7 @@ class Watch final : public RunWatch {
   Place place() const { return {program_->number, view_.function(), view_.instruction()}; }
   void set_mode(Command c) { mode_ = c; }
   Command mode() const { return mode_; }
+  bool native_stays() const { return settings_ && settings_->native == Native::kStay; }
 
  private:
   bool off() const { return debugger_.gone.load(std::memory_order_relaxed) || !debugger_.attached.load(std::memory_order_relaxed); }
@@ -48,7 +49,7 @@ class Watch final : public RunWatch {
   Command mode_ = Command::kGo;
   uint64_t since_ = 0;                  // clock at the last stop
   int32_t waited_at_ = -1;              // the instruction before which it waited last, until something has run
-  bool first_ = true;
+  bool first_ = true, begins_ = true;   // begins_: it is watched from its first instruction on
   std::optional<std::vector<int32_t>> regions_;
 };
 

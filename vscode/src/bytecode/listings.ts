@@ -11,6 +11,8 @@ interface Kept {
 }
 
 export const isListing = (uri: vscode.Uri): boolean => uri.scheme === SCHEME && uri.authority === 'bc';
+/** "0x0" of msvm://bc/0x0/neck: the name behind it is for people. */
+const addressOf = (uri: vscode.Uri): string => uri.path.split('/')[1] ?? '';
 
 export class Listings implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #kept = new Map<string, Kept>();
@@ -44,7 +46,7 @@ export class Listings implements vscode.TextDocumentContentProvider, vscode.Disp
     const session = this.#sessions.current;
     const key = uri.toString();
     if (session !== undefined && this.#kept.get(key)?.session !== session.id) await this.#ask(session, uri);
-    return this.of(uri)?.text ?? `; There is no bytecode at ${uri.path.slice(1)}: no MSVM session is running that has loaded a program there.\n`;
+    return this.of(uri)?.text ?? `; There is no bytecode at ${addressOf(uri)}: no MSVM session is running that has loaded a program there.\n`;
   }
 
   /** Asks again where a document or a listing of it is there. */
@@ -60,7 +62,7 @@ export class Listings implements vscode.TextDocumentContentProvider, vscode.Disp
 
   async #ask(session: vscode.DebugSession, uri: vscode.Uri): Promise<void> {
     try {
-      const asked = readListing(await session.customRequest('msvm/listing', { address: uri.path.slice(1) }));
+      const asked = readListing(await session.customRequest('msvm/listing', { address: addressOf(uri) }));
       const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
       const listing = { ...asked, text: placesWithin(asked.text, folders) };
       this.#kept.set(uri.toString(), { session: session.id, listing });

@@ -15,7 +15,7 @@ export const moduleSuite = () =>
       const { shown } = await services();
       await launch();
       const { editor, frame } = await untilAt(/TENSOR_CREATE input 0/);
-      assert.equal(editor.document.uri.toString(), 'msvm://bc/0x0');
+      assert.equal(editor.document.uri.toString(), 'msvm://bc/0x0/neck');
       assert.equal(frame.session.type, 'msvm');
       await until('the mode', () => shown.mode === 'MS-VM: BC-Interpreter Mode');
       await vscode.commands.executeCommand('msvm.registers.focus');
