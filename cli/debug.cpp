@@ -108,7 +108,7 @@ class Script {
     const int before = console.last_breakpoint();
     auto more = console.command(text);
     if (console.last_breakpoint() > before) set_.emplace(console.last_breakpoint(), at);
-    if (!more.ok()) return Status(more.status().code(), fmt::format("{}: {}", place, more.status().message()));
+    if (!more.ok()) return invalid_argument(fmt::format("{}: {}", place, more.status().message()));
     return more;
   }
 
@@ -151,8 +151,11 @@ int debug(const Options& o) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // whoever reads along sees what has happened
   struct sigaction on_interrupt {};
-  on_interrupt.sa_handler = [](int) { DebugConsole::interrupt(); };
-  if (isatty(STDIN_FILENO)) on_interrupt.sa_flags = SA_RESTART;  // at the prompt it ends nothing
+  on_interrupt.sa_handler = [](int) {
+    DebugConsole::interrupt();
+    LineEditor::discard();  // at the prompt it ends nothing
+  };
+  if (isatty(STDIN_FILENO)) on_interrupt.sa_flags = SA_RESTART;
   sigaction(SIGINT, &on_interrupt, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   Direct to_console, to_front;

@@ -154,7 +154,7 @@ Status DebugConsole::begin(const char* request, Json arguments, const std::funct
   bool answered = false;
   client_.request(request, std::move(arguments), [&](const Json& response) {
     std::lock_guard lock(mutex_);
-    if (!response.value("success", false)) answer = invalid_argument(response.value("message", std::string(request) + " failed"));
+    if (const Status how = observe::dap::status_of(response); !how.ok()) answer = how;
     answered = true;
     said_.notify_all();
   });

@@ -105,6 +105,7 @@ class DebugConsole {
 
   Result<Json> frame();  // the selected one
   Result<Json> listing(const std::string& path);
+  std::set<std::string> places();
   void print_lines(const Json& listing, int64_t around, int64_t marked, int64_t more);
   Status print_source(const Json& frame, int64_t around, int64_t more);
   Status send_breakpoints(const std::string& kind, const std::string& source);

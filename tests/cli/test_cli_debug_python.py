@@ -115,3 +115,9 @@ def test_a_python_condition_that_raises_stops_and_says_why(debug):
     stop = "Stopped: breakpoint: the condition can't be evaluated: NameError: name 'limit' is not defined\nmain\n"
     assert done.out.count("the condition can't be evaluated") == 1 and stop in done.out, done.out
     assert "pydevd" not in done.out + done.err
+
+
+def test_after_the_end(debug):
+    done = debug("continue", typed=["print total", "print 1 + 1", "info program"])
+    assert done.code == 0 and "The program has ended." in done.out
+    assert done.err == "error: evaluate: the program has ended\n" * 2, done.err

@@ -68,7 +68,7 @@ struct State {
   void event(const char* name, Json body = Json::object());
   void output(const char* category, std::string text);
   void respond(const Request& request, Json body = Json::object());
-  void fail(const Request& request, const std::string& message);
+  void fail(const Request& request, const std::string& message, StatusCode code = StatusCode::kInvalidArgument);
   /// An answer of `side` as the answer to `request`.
   void relay(const Request& request, Side side, const Json& answer);
 
