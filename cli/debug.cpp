@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include "common.h"
 #include "completion.h"
@@ -82,11 +83,15 @@ class Script {
     }
     return true;
   }
-  /// Of breakpoints that never found their place.
+  /// Of breakpoints that never found their place; those that were typed are told here.
   Status outcome(const DebugConsole& console) const {
     std::string text;
-    for (const auto& [number, line] : set_)
-      if (console.never_bound(number)) text += fmt::format("{}{}: breakpoint {} found no place in what was loaded: {}", text.empty() ? "" : "\n", lines_[line].place, number, lines_[line].text);
+    for (const auto& [number, why] : console.never_bound()) {
+      const std::string what = fmt::format("breakpoint {} found no place in what was loaded: ", number);
+      const auto set = set_.find(number);
+      if (set == set_.end()) fmt::print("{}{}\n", what, printable(why));
+      else text += fmt::format("{}{}: {}{}", text.empty() ? "" : "\n", lines_[set->second].place, what, lines_[set->second].text);
+    }
     return text.empty() ? Status() : invalid_argument(text);
   }
 
@@ -102,14 +107,14 @@ class Script {
     if (text.find_first_not_of(" \t\r") == std::string::npos) return true;  // doesn't repeat
     const int before = console.last_breakpoint();
     auto more = console.command(text);
-    if (console.last_breakpoint() > before) set_.emplace_back(console.last_breakpoint(), at);
-    if (!more.ok()) return Status(more.status().code(), fmt::format("{}: {}", place, more.status().message()));
+    if (console.last_breakpoint() > before) set_.emplace(console.last_breakpoint(), at);
+    if (!more.ok()) return invalid_argument(fmt::format("{}: {}", place, more.status().message()));
     return more;
   }
 
   std::vector<Line> lines_;
   size_t next_ = 0;
-  std::vector<std::pair<int, size_t>> set_;  // breakpoints, and the lines that set them
+  std::map<int, size_t> set_;  // breakpoints, and the lines that set them
 };
 
 /// False: nothing comes any more, or `quit`.
@@ -146,8 +151,11 @@ int debug(const Options& o) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // whoever reads along sees what has happened
   struct sigaction on_interrupt {};
-  on_interrupt.sa_handler = [](int) { DebugConsole::interrupt(); };
-  if (isatty(STDIN_FILENO)) on_interrupt.sa_flags = SA_RESTART;  // at the prompt it ends nothing
+  on_interrupt.sa_handler = [](int) {
+    DebugConsole::interrupt();
+    LineEditor::discard();  // at the prompt it ends nothing
+  };
+  if (isatty(STDIN_FILENO)) on_interrupt.sa_flags = SA_RESTART;
   sigaction(SIGINT, &on_interrupt, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   Direct to_console, to_front;

@@ -454,6 +454,27 @@ Status DebugConsole::help(const std::string& a) {
   return found ? Status() : invalid_argument(fmt::format("there is no command \"{}\": `help` lists them", a));
 }
 
+/// Functions and operators of what is loaded, as its listings have them.
+std::set<std::string> DebugConsole::places() {
+  std::set<std::string> out;
+  const auto sources = call("loadedSources");
+  if (!sources.ok()) return out;
+  for (const Json& s : sources->value("sources", Json::array())) {
+    const auto l = listing(text_in(s, "path"));
+    if (!l.ok()) continue;
+    for (const Json& text : (*l)["texts"]) {
+      const std::string line = text.get<std::string>();
+      for (const auto& [begins, keeps] : {std::pair<std::string_view, size_t>{"func @", 1}, {"OP_CALL ", 0}}) {
+        const size_t at = line.find(begins);
+        if (at == std::string::npos || line.find_first_not_of(' ') != at) continue;
+        const size_t name = at + begins.size() - keeps;
+        if (const size_t end = line.find('(', name); end != std::string::npos) out.insert(line.substr(name, end - name));
+      }
+    }
+  }
+  return out;
+}
+
 std::vector<std::string> DebugConsole::completions(const std::string& line) {
   std::vector<std::string> out;
   const size_t space = line.find(' ');
@@ -472,6 +493,10 @@ std::vector<std::string> DebugConsole::completions(const std::string& line) {
   }
   if (command == "info" || command == "i") {
     for (const char* what : {"registers", "call", "symbols", "constants", "breakpoints", "threads", "buffers", "program", "status"}) offer(what);
+    return out;
+  }
+  if (std::string_view("break").starts_with(command) && (word.empty() || line.ends_with(' ' + word)) && word.find(' ') == std::string::npos) {
+    for (const std::string& place : places()) offer(place);
     return out;
   }
   Json arguments{{"text", line}, {"column", line.size() + 1}};

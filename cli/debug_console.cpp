@@ -100,11 +100,12 @@ void DebugConsole::take_all() {
     } else if (name == "breakpoint") {
       const Json b = body.value("breakpoint", Json::object());
       for (Breakpoint& mine : breakpoints_)
-        if (mine.id == b.value("id", int64_t{-1}) && mine.verified != b.value("verified", false)) {
-          mine.verified = b.value("verified", false);
+        if (mine.id == b.value("id", int64_t{-1})) {
+          const bool was_verified = std::exchange(mine.verified, b.value("verified", false));
+          const std::string had = std::exchange(mine.message, b.value("message", ""));
           mine.was_bound |= mine.verified;
-          mine.message = b.value("message", "");
-          print_breakpoint(mine);
+          // Of one that waits the reason may change with every program that comes.
+          if (mine.verified != was_verified || (mine.verified && !mine.message.empty() && mine.message != had)) print_breakpoint(mine);
         }
     }
   }
@@ -136,9 +137,11 @@ Status DebugConsole::wait(int64_t thread) {
   }
 }
 
-bool DebugConsole::never_bound(int number) const {
-  const auto at = std::ranges::find(breakpoints_, number, &Breakpoint::number);
-  return at != breakpoints_.end() && !at->was_bound;
+std::vector<std::pair<int, std::string>> DebugConsole::never_bound() const {
+  std::vector<std::pair<int, std::string>> out;
+  for (const Breakpoint& b : breakpoints_)
+    if (!b.was_bound) out.emplace_back(b.number, b.message);
+  return out;
 }
 
 Status DebugConsole::begin(const char* request, Json arguments, const std::function<Status()>& before) {
@@ -151,7 +154,7 @@ Status DebugConsole::begin(const char* request, Json arguments, const std::funct
   bool answered = false;
   client_.request(request, std::move(arguments), [&](const Json& response) {
     std::lock_guard lock(mutex_);
-    if (!response.value("success", false)) answer = invalid_argument(response.value("message", std::string(request) + " failed"));
+    if (const Status how = observe::dap::status_of(response); !how.ok()) answer = how;
     answered = true;
     said_.notify_all();
   });

@@ -39,8 +39,8 @@ class DebugConsole {
   /// Whether the line says where to stop, and needs no program that waits.
   static bool prepares(const std::string& line);
   int last_breakpoint() const { return last_number_; }
-  /// A breakpoint that is there, and has found no place so far.
-  bool never_bound(int number) const;
+  /// Breakpoints that are there and have found no place so far, and why not.
+  std::vector<std::pair<int, std::string>> never_bound() const;
   /// Lets go of the program.
   void end();
   bool over() const { return over_; }
@@ -105,6 +105,7 @@ class DebugConsole {
 
   Result<Json> frame();  // the selected one
   Result<Json> listing(const std::string& path);
+  std::set<std::string> places();
   void print_lines(const Json& listing, int64_t around, int64_t marked, int64_t more);
   Status print_source(const Json& frame, int64_t around, int64_t more);
   Status send_breakpoints(const std::string& kind, const std::string& source);

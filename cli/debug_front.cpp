@@ -21,7 +21,7 @@ class DebugFront::Beginning final : public Output {
     client_.send(message);
   }
   bool refused() const { return refused_; }
-  /// The client says goodbye, perhaps before the session has begun: that is answered, too.
+  /// The client ends the session, perhaps before it has begun: it is told of that end, too.
   void leave() { leaving_ = true; }
 
  private:
@@ -70,7 +70,7 @@ void DebugFront::receive(const Json& message) {
     client_.send({{"seq", 0}, {"type", "response"}, {"request_seq", message["seq"]}, {"command", *command}, {"success", true}, {"body", versions("")}});
     return;
   }
-  if (elsewhere_ && command.ok() && *command == "disconnect") beginning_->leave();
+  if (elsewhere_ && command.ok() && (*command == "disconnect" || *command == "terminate")) beginning_->leave();
   if (elsewhere_) elsewhere_->receive(message);
   else here_->receive(message);
 }

@@ -19,6 +19,8 @@ class LineEditor {
 
   /// Nothing: the end of the input.
   std::optional<std::string> read(const std::string& prompt);
+  /// What is being typed isn't meant: the next line begins, empty. From signal handlers.
+  static void discard();
 
  private:
   std::vector<std::string> lines_;

@@ -286,6 +286,9 @@ def test_usage(msvm_cli, tmp_path):
     assert done.code == 1 and "NAME=FILE.npy" in done.err
     done = msvm_cli("debug", "sum.msasm", "--function", "other")
     assert done.code == 1 and "expected one of sum" in done.err
+    for program in ("nofile.msasm", "nofile.onnx", "nofile.py"):
+        done = msvm_cli("debug", program)
+        assert done.code == 3 and program in done.err, done
     done = msvm_cli("debug", "--attach", "999999")
     assert done.code != 0 and "999999" in done.err
     for pid in ("0", "-3", "me"):
@@ -296,6 +299,26 @@ def test_usage(msvm_cli, tmp_path):
 def test_results_to_a_file(debug, tmp_path):
     done = debug(NECK, "continue", args=["-s", "x=2x8x4x12", "-o", "y.npy", "-n", "3"])
     assert done.code == 0 and np.load(tmp_path / "y.npy").shape == (2, 4, 8, 24)
+
+
+def test_each_run_of_several_ends_at_the_next(debug):
+    done = debug(
+        SUM,
+        "break 14 if R1 == 4",
+        "finish",
+        "print R0",
+        "step",
+        "continue",
+        "delete",
+        "finish",
+        "finish",
+        args=["--range", "n=5:5", "-n", "3"],
+    )
+    assert done.code == 0 and done.err == "", done
+    assert after(done, "finish").startswith("Stopped: breakpoint\n"), done.out
+    stops = re.findall(r"^(Stopped: .*|The program has ended\.)$", done.out, re.M)
+    first, second, third = ["Stopped: entry", "Stopped: breakpoint", "Stopped: step"], ["Stopped: breakpoint"], ["Stopped: entry"]
+    assert stops == [*first, *second, *third, "The program has ended."]
 
 
 def test_ctrl_c_pauses(tmp_path):

@@ -135,13 +135,19 @@ def test_conditions_on_both_sides(launched):
     assert c.ended() == 0
 
 
-def test_a_condition_that_bytecode_can_not_read(launched):
+def test_conditions_that_one_side_or_none_can_read(launched):
     c, path = launched(CALLS, "call")
     c.stopped("breakpoint")
-    [row] = c.request("setBreakpoints", source={"path": str(path)}, breakpoints=[{"line": line_of(path, "sum"), "condition": "shape("}])[
-        "breakpoints"
-    ]
-    assert "column 7" in row["message"]
+
+    def said(condition):
+        where = {"source": {"path": str(path)}, "breakpoints": [{"line": line_of(path, "sum"), "condition": condition}]}
+        [row] = c.request("setBreakpoints", where)["breakpoints"]
+        return row["verified"], row.get("message", "")
+
+    verified, message = said("shape is not None")
+    assert verified and message.startswith("in bytecode: condition: column 7: ")
+    assert said("shape(") == (False, "condition: column 6: '(' was never closed")
+    assert said("x > 1") == (True, "")
 
 
 def test_the_hot_patch_is_told(launched):

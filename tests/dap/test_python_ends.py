@@ -1,5 +1,6 @@
 """How sessions with Python programs begin wrongly, and end: nothing is left behind."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from client import PATIENCE, Client, RefusedError
+from client import MSVM, PATIENCE, Client, RefusedError
 from python_programs import CALLS, LOOP, PLAIN, REFUSED, line_of, written
 
 BAD = """module "bad" version 1
@@ -172,6 +173,16 @@ def test_leaving_before_the_launch_is_answered(client, environment, tmp_path):
     assert client.process.wait(PATIENCE) == 0
 
 
+def test_a_launch_that_is_terminated_before_it_is_answered_ends(client, environment, tmp_path):
+    path = written(tmp_path, "program.py", LOOP)
+    client.initialize()
+    launch = client.send("launch", {"program": str(path), "python": sys.executable, "env": environment, "args": ["120"]})
+    client.event("process")  # debugpy needs a while from here
+    client.request("terminate")
+    assert not client.response(launch)["success"]
+    client.ended()
+
+
 def test_children_go_with_the_program(launched):
     program = """
         import subprocess, sys
@@ -320,6 +331,35 @@ def test_attach_to_who_isnt_there(client):
     client.initialize()
     with pytest.raises(RefusedError, match=r"start_debugger|MSVM_DEBUG"):
         client.request("attach", processId=os.getpid())
+
+
+def test_the_file_of_a_process_that_was_killed_goes_with_the_next_list(running, environment, tmp_path):
+    process, _path = running
+    process.stdout.readline()
+    run = Path(environment["XDG_RUNTIME_DIR"]) / "msvm"
+    [own] = run.glob("*.debug.json")
+
+    def other(pid, **more):
+        path = run / f"{pid}.debug.json"
+        path.write_text(json.dumps({**json.loads(own.read_text()), "pid": pid, **more}))
+        path.chmod(0o600)
+        return path
+
+    used_again = other(os.getpid(), start="1")
+    elsewhere = other(os.getppid(), start="1", space="another machine's")
+    foreign = other(1, start="1")
+    foreign.chmod(0o644)  # nothing that we have written
+
+    def listed():
+        asked = [MSVM, "__complete", "--", "debug", "--attach", ""]
+        return subprocess.run(asked, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60).stdout
+
+    assert str(process.pid) in listed()
+    assert own.exists() and elsewhere.exists() and foreign.exists() and not used_again.exists()
+    process.kill()
+    process.wait()
+    assert own.exists() and str(process.pid) not in listed()
+    assert not own.exists()
 
 
 def test_runs_wait_for_a_debugger(tmp_path, environment):

@@ -13,6 +13,16 @@ Json failed(int64_t seq, const std::string& command, const char* why) {
 
 }  // namespace
 
+Status status_of(const Json& response) {
+  const Arguments r(response);
+  if (const auto good = r.flag("success", false); good.ok() && *good) return {};
+  const Json body = response.value("body", Json::object());
+  const Json error = body.is_object() ? body.value("error", Json::object()) : Json::object();
+  const auto id = Arguments(error).integer("id", 1, static_cast<int64_t>(StatusCode::kInternal));
+  const std::string message = text_in(response, "message");
+  return {id.ok() ? static_cast<StatusCode>(*id) : StatusCode::kInvalidArgument, message.empty() ? text_in(response, "command") + " failed" : message};
+}
+
 void Client::request(std::string command, Json arguments, OnMessage then) {
   int64_t seq = 0;
   bool gone = false;
@@ -32,10 +42,8 @@ Result<Json> Client::call(std::string command, Json arguments, std::chrono::mill
   request(command, std::move(arguments), [answer](const Json& response) { answer->set_value(response); });
   if (coming.wait_for(timeout) != std::future_status::ready) return Status(StatusCode::kIo, fmt::format("{}: no answer within {} ms", command, timeout.count()));
   const Json response = coming.get();
-  const Arguments r(response);
-  if (const auto good = r.flag("success", false); good.ok() && *good) return response.contains("body") ? response["body"] : Json::object();
-  const auto message = r.text("message", "");
-  return invalid_argument(message.ok() && !message->empty() ? *message : fmt::format("{} failed", command));
+  MSVM_RETURN_IF_ERROR(status_of(response));
+  return response.contains("body") ? response["body"] : Json::object();
 }
 
 void Client::receive(const Json& message) {

@@ -11,6 +11,9 @@
 
 namespace msvm::observe::dap {
 
+/// Of a response: what it says went wrong, with the code that our own adapters put into `error.id`.
+Status status_of(const Json& response);
+
 /// Over any Output; what comes back is given to receive(). Thread-safe.
 class Client final : public Peer {
  public:

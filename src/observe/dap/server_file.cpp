@@ -17,7 +17,7 @@ constexpr std::string_view kSuffix = ".debug.json";
 
 std::string name_of(int pid) { return fmt::format("{}{}", pid, kSuffix); }
 
-/// What isn't there, isn't this user's, or isn't such a file, or is another process's that had the number: nothing.
+/// What isn't there, isn't this user's, or isn't such a file: nothing; nor what a process has left behind, which is taken away.
 std::optional<ServerPlace> read(int folder, int pid) {
   std::vector<std::byte> bytes;
   if (jit::read_private(folder, name_of(pid), 1 << 16, false, bytes) != jit::ReadOutcome::kRead) return {};
@@ -26,7 +26,11 @@ std::optional<ServerPlace> read(int folder, int pid) {
   const Arguments a(*json);
   const auto start = a.text("start"), address = a.text("address"), token = a.text("token");
   const auto port = a.integer("port", 1, 65535);
-  if (!start.ok() || !address.ok() || !token.ok() || !port.ok() || start->empty() || *start != process_start(pid)) return {};
+  if (!start.ok() || !address.ok() || !token.ok() || !port.ok() || start->empty()) return {};
+  if (*start != process_start(pid)) {
+    remove_if_stale(folder, name_of(pid), pid, *start, text_in(*json, "space"));
+    return {};
+  }
   return ServerPlace{pid, *address, static_cast<uint16_t>(*port), *token};
 }
 
@@ -35,7 +39,7 @@ std::optional<ServerPlace> read(int folder, int pid) {
 Status write_server_file(const ServerPlace& p) {
   MSVM_ASSIGN_OR_RETURN(const std::string path, run_folder());
   MSVM_ASSIGN_OR_RETURN(const jit::Fd folder, jit::open_private_folder(path, true));
-  const std::string text = dump({{"pid", p.pid}, {"start", process_start(p.pid)}, {"address", p.address}, {"port", p.port}, {"token", p.token}});
+  const std::string text = dump({{"pid", p.pid}, {"start", process_start(p.pid)}, {"space", pid_space()}, {"address", p.address}, {"port", p.port}, {"token", p.token}});
   if (jit::write_private(folder.get(), name_of(p.pid), std::as_bytes(std::span(text)), jit::Replace::kYes)) return {};
   return {StatusCode::kIo, fmt::format("{}/{}: can't be written", path, name_of(p.pid))};
 }

@@ -100,9 +100,10 @@ struct Session::Impl final : debug::Listener {
     if (!asked) state.events.event("continued", with_host(thread, {{"threadId", thread}, {"allThreadsContinued", false}}));
     status(thread);
   }
-  /// Of a launched program its next run tells, or its end.
+  /// Of a launched program its next run tells, where the step ends, or its end.
   void step_ended(debug::ThreadId thread) override {
-    if (!state.options.launcher) state.events.event("msvm/stepEnded", with_host(thread, {{"threadId", thread}}));
+    if (state.options.launcher) (void)state.debugger.stop_at_next_run(thread);
+    else state.events.event("msvm/stepEnded", with_host(thread, {{"threadId", thread}}));
   }
   void thread_began(debug::ThreadId thread) override { state.events.event("thread", with_host(thread, {{"reason", "started"}, {"threadId", thread}})); }
   void thread_ended(debug::ThreadId thread) override { state.events.event("thread", {{"reason", "exited"}, {"threadId", thread}}); }

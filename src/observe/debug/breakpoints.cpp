@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "msvm/base/trim.h"
+#include "observe/debug/names.h"
 
 namespace msvm::observe::debug {
 
@@ -99,12 +100,16 @@ bool names_line(const std::string& origin, std::string_view file, int32_t line) 
 void BreakpointTable::bind(Entry& e, const Programs& programs) {
   const Wanted& w = e.wanted;
   e.places.clear();
+  e.warning.clear();
   e.bound_line = w.line;
   for (const auto& p : programs) {
     if (!p->loaded()) continue;
     auto add = [&](int32_t function, int32_t instruction) {
       const auto& f = p->functions()[static_cast<size_t>(function)];
       e.places.push_back({p->number, function, f.step[static_cast<size_t>(instruction)]});
+      const auto program = p->executable();
+      if (!program || !e.rule->condition || !e.warning.empty()) return;
+      if (Status s = known_names(*e.rule->condition, program->function(function), program->dims()); !s.ok()) e.warning = "condition: " + s.message();
     };
     switch (w.kind) {
       case BreakKind::kSource:
@@ -154,7 +159,8 @@ Breakpoint BreakpointTable::view(const Entry& e) {
   b.line = e.bound_line;
   if (e.wanted.kind == BreakKind::kSource) b.file = e.wanted.name;
   if (b.failed) b.message = e.error;
-  else if (e.places.empty())
+  else if (b.verified) b.message = e.warning;
+  else
     switch (e.wanted.kind) {
       case BreakKind::kSource: b.message = fmt::format("no instruction of a loaded program comes from line {} of {}", e.wanted.line, e.wanted.name); break;
       case BreakKind::kListing: b.message = fmt::format("no instruction stands on line {} of program {} or after it", e.wanted.line, e.wanted.number); break;

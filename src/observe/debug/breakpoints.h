@@ -72,6 +72,7 @@ class BreakpointTable {
     Wanted wanted;
     std::shared_ptr<BreakRule> rule;
     std::string error;               // of its expressions
+    std::string warning;             // a name in its condition that isn't known where it is bound: it stops there and says so
     std::vector<Place> places;
     int32_t bound_line = 0;
   };

@@ -168,6 +168,14 @@ TEST_F(Debugging, ConditionsOnShapesHitCountsAndLogs) {
   set = debugger().set_source_breakpoints("model.py", at(12, {.condition = "shape(R0)[1] >"}));
   EXPECT_FALSE(set[0].verified);
   EXPECT_EQ(set[0].message, "condition: column 15: expected a value, found the end");
+  set = debugger().set_source_breakpoints("model.py", at(12, {.condition = "nosuch > R0[0, N]"}));
+  EXPECT_TRUE(set[0].verified);
+  EXPECT_EQ(set[0].message, "condition: column 1: there is no register, symbol or name 'nosuch' in @main: its registers are R0 to R2");
+  for (const char* known : {"H > 2", "R0[0, H - 1] > 2", "shape(R2)[0] > 2"}) {
+    set = debugger().set_source_breakpoints("model.py", at(12, {.condition = known}));
+    EXPECT_EQ(set[0].message, "") << known;
+  }
+  EXPECT_EQ(debugger().set_source_breakpoints("model.py", at(12, {.condition = "R0[0, R7] > 2"}))[0].message, "condition: column 7: there is no register, symbol or name 'R7' in @main: its registers are R0 to R2");
   set = debugger().set_source_breakpoints("model.py", at(12, {.condition = "R2[0, 0] > 2"}));
   RunThread bad(*engine, program, "f32[1, 2] [3, 4]");
   s = client.next();

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <variant>
 
 #include "msvm/base/checked.h"
 #include "observe/debug/elements.h"
+#include "observe/debug/names.h"
 #include "observe/debug/registers.h"
 
 namespace msvm::observe::debug {
@@ -135,7 +135,7 @@ class Evaluator {
       if (const auto v = view_->symbol(s)) return Any(*v);
       return error_at(e.column, fmt::format("symbol {} has no value yet: nothing has bound it", e.text));
     }
-    return error_at(e.column, fmt::format("there is no register, symbol or name '{}' in @{}: its registers are R0 to R{}", e.text, view_->code().name, view_->code().regs.size() - 1));
+    return no_such_name(e, view_->code());
   }
 
   Result<Any> value_of(const Expression& e, Reg r) {
@@ -467,11 +467,7 @@ Result<Part> tensor_part(std::string_view expression, std::string_view slice, co
 
 std::optional<Reg> find_register(const RunView& view, std::string_view name) {
   const Function& f = view.code();
-  if (name.size() > 1 && (name[0] == 'R' || name[0] == 'r')) {
-    Reg r = -1;
-    const auto read = std::from_chars(name.data() + 1, name.data() + name.size(), r);
-    if (read.ec == std::errc() && read.ptr == name.data() + name.size()) return r >= 0 && static_cast<size_t>(r) < f.regs.size() ? std::optional(r) : std::nullopt;
-  }
+  if (const auto r = register_number(name)) return *r >= 0 && static_cast<size_t>(*r) < f.regs.size() ? r : std::nullopt;
   // Of several of that name the one that was set last.
   std::optional<Reg> best;
   uint64_t latest = 0;

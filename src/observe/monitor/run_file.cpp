@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -57,6 +58,20 @@ std::string process_start(int pid) {
   return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
 }
 
+std::string pid_space() {
+  std::ifstream in("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  std::getline(in, boot);
+  std::error_code error;
+  const std::string pids = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+  return boot.empty() || pids.empty() ? "" : boot + " " + pids;
+}
+
+void remove_if_stale(int folder, const std::string& name, int pid, const std::string& start, const std::string& space) {
+  if (start.empty() || space.empty() || space != pid_space() || process_start(::getpid()).empty()) return;
+  if (start != process_start(pid)) ::unlinkat(folder, name.c_str(), 0);
+}
+
 Result<std::string> run_folder() {
   struct stat info {};
   if (const std::string run = variable("XDG_RUNTIME_DIR"); run.starts_with('/') && ::stat(run.c_str(), &info) == 0) return run + "/msvm";
@@ -67,7 +82,7 @@ Result<std::string> run_folder() {
 Status write_run_file(const RunningMonitor& m) {
   MSVM_ASSIGN_OR_RETURN(const std::string path, run_folder());
   MSVM_ASSIGN_OR_RETURN(const jit::Fd folder, jit::open_private_folder(path, true));
-  const Json j{{"pid", m.pid}, {"start", process_start(m.pid)}, {"url", m.url}, {"certificate", m.certificate}, {"command", m.command}};
+  const Json j{{"pid", m.pid}, {"start", process_start(m.pid)}, {"space", pid_space()}, {"url", m.url}, {"certificate", m.certificate}, {"command", m.command}};
   const std::string text = j.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (jit::write_private(folder.get(), name_of(m.pid), std::as_bytes(std::span(text)), jit::Replace::kYes)) return {};
   return {StatusCode::kIo, fmt::format("{}/{}: can't be written", path, name_of(m.pid))};
@@ -101,7 +116,7 @@ std::vector<RunningMonitor> running_monitors() {
   std::vector<RunningMonitor> out;
   for_each_run_file(kSuffix, [&](int folder, int pid) {
     const Json j = read(folder, name_of(pid));
-    if (text_of(j, "start").empty() || text_of(j, "start") != process_start(pid)) return;
+    if (text_of(j, "start").empty() || text_of(j, "start") != process_start(pid)) return remove_if_stale(folder, name_of(pid), pid, text_of(j, "start"), text_of(j, "space"));
     out.push_back({pid, text_of(j, "url"), text_of(j, "certificate"), text_of(j, "command")});
   });
   return out;

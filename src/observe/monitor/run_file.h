@@ -25,12 +25,17 @@ void for_each_run_file(std::string_view suffix, FunctionRef<void(int, int)> visi
 /// When a process began, in ticks since the machine did: a number that is used again has another. Empty: there is no such process.
 std::string process_start(int pid);
 
+/// Where pids mean the same processes: this run of the machine, and a pid namespace of it. A home may be shared with other machines.
+std::string pid_space();
+/// Of a file of this user's that says it is of process `pid`, which began at `start` in `space`: takes it away if that process is gone.
+void remove_if_stale(int folder, const std::string& name, int pid, const std::string& start, const std::string& space);
+
 /// Writes the file of this process, with mode 0600, in a folder that is this user's alone. Several monitors of one process: the last.
 Status write_run_file(const RunningMonitor& monitor);
 /// Of this process, if it names `url`.
 void remove_run_file(const std::string& url);
 
-/// Those whose processes live, by PID; what isn't such a file, or is another process's that had the number, doesn't count.
+/// Those whose processes live, by PID; what isn't such a file doesn't count, and one that a process has left behind is taken away.
 std::vector<RunningMonitor> running_monitors();
 
 }  // namespace msvm::observe

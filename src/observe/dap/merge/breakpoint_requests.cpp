@@ -32,7 +32,33 @@ Json filters_of(Side side, const Json& all) {
   return out;
 }
 
-Json arguments_of(const BreakpointGroup& g, Side side) { return g.command == "setExceptionBreakpoints" ? filters_of(side, g.arguments) : g.arguments; }
+Json arguments_of(const BreakpointGroup& g, Side side) {
+  if (g.command == "setExceptionBreakpoints") return filters_of(side, g.arguments);
+  if (side == Side::kBytecode) return Breakpoints::moved(g).value_or(g.arguments);
+  return g.arguments;
+}
+
+/// debugpy has answered: what it has taken without a look is looked at, and bytecode is told what it has moved.
+void after_python(State& s, const std::string& key, const std::vector<int64_t>& ids, const std::function<void()>& done) {
+  const auto here = [&s, key, ids] {
+    BreakpointGroup* g = s.breakpoints.find(key);
+    return g && g->ids == ids ? g : nullptr;
+  };
+  const BreakpointGroup* g = here();
+  if (!g || ids.empty() || (g->command != "setBreakpoints" && g->command != "setFunctionBreakpoints")) return done();
+  s.ask(Side::kPython, "evaluate", {{"expression", question_about(*g, s.program)}, {"context", "watch"}}, [&s, here, done](const Json& answer) {
+    BreakpointGroup* now = here();
+    if (!now) return done();
+    if (succeeded(answer)) learn_from(text_in(body_of(answer), "result"), *now);
+    const auto moved = Breakpoints::moved(*now);
+    if (!moved || !now->asked[static_cast<int>(Side::kBytecode)] || !s.of(Side::kBytecode).ready) return done();
+    s.ask(Side::kBytecode, now->command, *moved, [&s, here, done](const Json& found) {
+      BreakpointGroup* last = here();
+      if (last && succeeded(found)) s.breakpoints.answered(*last, Side::kBytecode, body_of(found));
+      done();
+    });
+  });
+}
 
 /// Asks those whose business it is and who are ready; the client is answered when they have answered.
 void set(State& s, const Request& r, const std::string& key, bool python, bool bytecode) {
@@ -56,6 +82,7 @@ void set(State& s, const Request& r, const std::string& key, bool python, bool b
       BreakpointGroup* now = s.breakpoints.find(key);
       if (succeeded(answer)) {
         if (now && now->ids == ids) s.breakpoints.answered(*now, side, body_of(answer));
+        if (side == Side::kPython) return after_python(s, key, ids, one_less);
       } else if (s.of(side).open()) {
         *failed = message_of(answer);
       }
@@ -92,7 +119,7 @@ void set_exception_breakpoints(State& s, const Request& r) { set(s, r, kExceptio
 void breakpoint_locations(State& s, const Request& r) {
   const auto source = Arguments(r.arguments).object("source");
   const auto path = source.ok() ? source->text("path", "") : source.status();
-  if (path.ok() && is_python(*path)) {  // any line may be one: debugpy moves it to the next that has code
+  if (path.ok() && is_python(*path)) {  // any line may be one: debugpy moves it to the last one before it that has code
     const auto line = Arguments(r.arguments).integer("line", 0, std::numeric_limits<int32_t>::max());
     if (!line.ok()) return s.fail(r, line.status().message());
     return s.respond(r, {{"breakpoints", Json::array({{{"line", *line}}})}});
@@ -114,9 +141,15 @@ void replay_breakpoints(State& s, Side side) {
       if (!now || now->ids != ids || !succeeded(answer)) return;
       const Json before = s.breakpoints.rows(*now);
       s.breakpoints.answered(*now, side, body_of(answer));
-      const Json after = s.breakpoints.rows(*now);
-      for (size_t k = 0; k < after.size(); ++k)
-        if (after[k] != before[k]) s.event("breakpoint", {{"reason", "changed"}, {"breakpoint", after[k]}});
+      const auto tell = [&s, key, ids, before] {
+        const BreakpointGroup* last = s.breakpoints.find(key);
+        if (!last || last->ids != ids) return;
+        const Json after = s.breakpoints.rows(*last);
+        for (size_t k = 0; k < after.size(); ++k)
+          if (after[k] != before[k]) s.event("breakpoint", {{"reason", "changed"}, {"breakpoint", after[k]}});
+      };
+      if (side == Side::kPython) after_python(s, key, ids, tell);
+      else tell();
     });
   }
 }

@@ -29,12 +29,20 @@ class Breakpoints {
   Json rows(const BreakpointGroup& group) const;
   /// A side tells of a change: the row now; none: it isn't one of ours.
   std::optional<Json> changed(Side side, const Json& breakpoint);
+  /// A breakpoint of a function has met one of its name: the row now; none: that is nothing new.
+  std::optional<Json> met(Side side, int64_t id);
+  /// The arguments of the group's request, with lines as debugpy has moved them to code; none: it has moved nothing.
+  static std::optional<Json> moved(const BreakpointGroup& group);
+  /// What the client has asked for; an empty object: it isn't one of ours.
+  Json asked_for(Side side, int64_t id);
   /// The client's id; 0: not one of ours.
-  int64_t own_id(Side side, int64_t id) const;
+  int64_t own_id(Side side, int64_t id);
   std::map<std::string, BreakpointGroup>& groups() { return groups_; }
 
  private:
   Json row(const BreakpointGroup& group, size_t k) const;
+  /// The group of a side's id, and which of it; null: not one of ours.
+  std::pair<BreakpointGroup*, size_t> place(Side side, int64_t id);
 
   std::map<std::string, BreakpointGroup> groups_;
   std::map<std::pair<Side, int64_t>, std::pair<std::string, size_t>> places_;  // a side's id -> key of the group, and which of it

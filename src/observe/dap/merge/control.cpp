@@ -206,6 +206,18 @@ void pause(State& s, const Request& r) {
   if (in_bytecode) s.ask(Side::kBytecode, "pause", {{"threadId", t->bytecode}});
 }
 
+namespace {
+
+/// What follows from a stop at a breakpoint; the client's id of it.
+int64_t hit_breakpoint(State& s, Side side, int64_t id, Json& body) {
+  if (auto row = s.breakpoints.met(side, id)) s.event("breakpoint", {{"reason", "changed"}, {"breakpoint", std::move(*row)}});
+  if (side == Side::kPython && s.failed_condition && text_in(s.breakpoints.asked_for(side, id), "condition").starts_with(s.failed_condition->condition))
+    body["text"] = "the condition can't be evaluated: " + std::exchange(s.failed_condition, {})->error;
+  return s.breakpoints.own_id(side, id);
+}
+
+}  // namespace
+
 void stopped(State& s, Side side, Json body) {
   const Arguments a(body);
   const auto id = a.integer("threadId", 0, std::numeric_limits<int32_t>::max());
@@ -238,7 +250,7 @@ void stopped(State& s, Side side, Json body) {
   body.erase("hostThread");
   if (const auto hit = body.find("hitBreakpointIds"); hit != body.end() && hit->is_array())
     for (Json& b : *hit)
-      if (b.is_number_integer()) b = s.breakpoints.own_id(side, b.get<int64_t>());
+      if (b.is_number_integer()) b = hit_breakpoint(s, side, b.get<int64_t>(), body);
   s.event("stopped", std::move(body));
 }
 

@@ -53,6 +53,8 @@ void connected(State& s, int fd) {
                 {"steppingResumesAllThreads", false},
                 {"redirectOutput", false},
                 {"rules", Json::array({{{"path", s.library + "/**"}, {"include", false}}})}};  // nobody steps into what compiles a function
+    // A condition that can't be evaluated stops, as in bytecode; by itself debugpy would pass it, and say nothing of names that aren't there.
+    s.ask(Side::kPython, "setDebuggerProperty", {{"skipSuspendOnBreakpointException", Json::array()}, {"skipPrintBreakpointException", Json::array()}});
     greet(
         s, Side::kPython, std::move(attach), [&s](const Json& can) { tell_capabilities(s, can); },
         [&s](const Json& attached) {

@@ -34,6 +34,11 @@ void python_event(State& s, const Json& message) {
   }
   if (name == "output" || name == "module" || name == "invalidated" || name == "loadedSource") {
     if (name == "output" && text_in(body, "output").starts_with("Frame skipped from debugging")) return;  // ours, as a rule
+    if (name == "output")
+      if (auto failed = failed_condition(text_in(body, "output"))) {
+        s.failed_condition = std::move(failed);  // the stop that follows tells it
+        return;
+      }
     ids_out(Side::kPython, body);
     return s.event(name.c_str(), std::move(body));
   }

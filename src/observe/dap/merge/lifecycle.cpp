@@ -138,7 +138,7 @@ void answer_start(State& s, const Status& how) {
   if (!s.starting) return;
   const Request r = *std::exchange(s.starting, {});
   if (how.ok()) s.respond(r);
-  else s.fail(r, fmt::format("{}: {}", r.command, how.message()));
+  else s.fail(r, fmt::format("{}: {}", r.command, how.message()), how.code());
 }
 
 void open_server(State& s, Side side, std::unique_ptr<Connection> connection) {

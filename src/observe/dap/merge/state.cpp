@@ -42,9 +42,9 @@ void State::respond(const Request& request, Json body) {
   send({{"type", "response"}, {"request_seq", request.seq}, {"command", request.command}, {"success", true}, {"body", std::move(body)}});
 }
 
-void State::fail(const Request& request, const std::string& message) {
+void State::fail(const Request& request, const std::string& message, StatusCode code) {
   send({{"type", "response"}, {"request_seq", request.seq}, {"command", request.command}, {"success", false}, {"message", message},
-        {"body", {{"error", {{"id", 1}, {"format", "{text}"}, {"variables", {{"text", message}}}, {"showUser", false}}}}}});
+        {"body", {{"error", {{"id", static_cast<int>(code)}, {"format", "{text}"}, {"variables", {{"text", message}}}, {"showUser", false}}}}}});
 }
 
 void State::relay(const Request& request, Side side, const Json& answer) {
@@ -66,6 +66,7 @@ void State::ask(Side side, const std::string& command, Json arguments, Upstream:
 void State::forward(Side side, const Request& request) {
   Server& server = of(side);
   if (!server.open() || !server.ready) {
+    if (process_ended) return fail(request, fmt::format("{}: the program has ended", request.command));
     if (side == Side::kBytecode) return fail(request, fmt::format("{}: the program hasn't imported msvm", request.command));
     return fail(request, fmt::format("{}: needs debugpy, which {}", request.command, python && python->debugpy ? "hasn't started yet" : "this session doesn't have"));
   }

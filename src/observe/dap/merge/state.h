@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "observe/dap/merge/acceptor.h"
+#include "observe/dap/merge/breakpoint_check.h"
 #include "observe/dap/merge/breakpoints.h"
 #include "observe/dap/merge/process.h"
 #include "observe/dap/merge/python.h"
@@ -54,6 +55,7 @@ struct State {
   Server& of(Side side) { return servers[static_cast<int>(side)]; }
   Threads threads;
   Breakpoints breakpoints;
+  std::optional<FailedCondition> failed_condition;  // of the Python breakpoint that stops next
   std::string token;                     // of debugpy
   int early_socket = -1;                 // debugpy in a process that is attached to, until the answer about it is here
   int their_socket = -1;                 // the launched program's end, until it has it
@@ -66,7 +68,7 @@ struct State {
   void event(const char* name, Json body = Json::object());
   void output(const char* category, std::string text);
   void respond(const Request& request, Json body = Json::object());
-  void fail(const Request& request, const std::string& message);
+  void fail(const Request& request, const std::string& message, StatusCode code = StatusCode::kInvalidArgument);
   /// An answer of `side` as the answer to `request`.
   void relay(const Request& request, Side side, const Json& answer);
 
