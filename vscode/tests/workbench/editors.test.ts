@@ -126,6 +126,11 @@ describe.each(['Default Dark Modern', 'Default Light Modern'])('in %s', (theme) 
     await frame.locator('button', { hasText: 'Compare…' }).click();
     await page.locator('.quick-input-list .monaco-list-row', { hasText: 'before/' }).click();
     await frame.locator('.lead', { hasText: 'Medians of' }).waitFor();
+    const softmax = frame.locator('.pair', { hasText: 'Softmax' });
+    await softmax.locator('.ratio', { hasText: /^\d+\.\d\d ×$/ }).waitFor();
+    const widths = await softmax.locator('.lane i').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+    expect(widths).toHaveLength(2);
+    expect(Math.min(...widths)).toBeGreaterThan(5);
     await bench.picture(`editors_compare_${look}`);
     await frame.locator('tbody tr', { hasText: 'Softmax' }).getByRole('button', { name: /^instruction/ }).click();
     await page.locator('.view-line', { hasText: /OP_CALL\sSoftmax/ }).waitFor();
