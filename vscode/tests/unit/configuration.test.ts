@@ -72,3 +72,9 @@ test('completion knows every argument of a launch that the manuals name', () => 
     expect(named.filter((name) => !known.includes(name) && name !== 'noDebug')).toEqual([]); // "Start Without Debugging" gives that
   }
 });
+
+test('a key that is pressed before the extension has begun begins it', () => {
+  const { activationEvents, contributes } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { activationEvents: string[]; contributes: Record<'commands' | 'keybindings', { command: string }[]> };
+  const known = new Set([...contributes.commands.map(({ command }) => command), ...activationEvents.map((event) => event.replace('onCommand:', ''))]); // commands of the palette need no event
+  expect(contributes.keybindings.filter(({ command }) => !known.has(command))).toEqual([]);
+});
