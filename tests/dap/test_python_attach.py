@@ -225,7 +225,9 @@ def test_who_has_no_debugpy_is_told_the_mend(tmp_path, environment):
     assert process.stdout.readline() == "ready\n"
     with Client(env=environment) as c:
         c.start("attach", breakpoints={path: [line_of(path, "inside")]}, processId=process.pid)
-        assert f"`{sys.executable} -m pip install debugpy`" in c.output("console")
+        told = f"`{sys.executable} -m pip install debugpy`"
+        assert told in c.output("console")
+        assert [told in body["text"] for body in c.named("msvm/bytecodeOnly")] == [True]
         thread = c.stopped("breakpoint")["threadId"]
         assert "<module>" in [f["name"] for f in c.frames(thread)]
         c.request("disconnect", terminateDebuggee=False)

@@ -218,6 +218,17 @@ def test_without_debugpy(launched):
     assert c.ended() == 0
 
 
+def test_an_interpreter_without_debugpy_is_told_with_the_mend(launched, environment, tmp_path):
+    written(tmp_path, "without/sitecustomize.py", "import sys\n\nsys.modules['debugpy'] = None\n")
+    c, _ = launched(CALLS, "sum", env={**environment, "PYTHONPATH": f"{tmp_path / 'without'}{os.pathsep}{environment['PYTHONPATH']}"})
+    (told,) = c.named("msvm/bytecodeOnly")
+    assert told["python"] == sys.executable
+    assert f"`{sys.executable} -m pip install debugpy`" in told["text"]
+    assert told["text"] in c.output("console")
+    c.stopped("breakpoint")
+    c.request("disconnect")
+
+
 def test_no_debug(launched):
     c, _ = launched(CALLS, "sum", noDebug=True)
     assert c.ended() == 0

@@ -4,6 +4,7 @@ import { sentence } from '../msvm/model/mend.ts';
 import type { Feature } from '../services.ts';
 import { versionCheck } from './check.ts';
 import { configurationProvider, dynamicConfigurations, pythonProvider } from './configuration.ts';
+import { debugpy } from './debugpy.ts';
 import { launching } from './launch.ts';
 import { TYPE } from './model/names.ts';
 import { notices } from './notices.ts';
@@ -28,4 +29,5 @@ export const debugging: Feature = (services) => {
   versionCheck(services);
   launching(services);
   notices(services);
+  debugpy(services);
 };

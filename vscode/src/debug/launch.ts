@@ -33,12 +33,19 @@ function ours(): boolean {
   return !isPython(file) || vscode.workspace.getConfiguration('msvm', uri).get<boolean>('debugMode', false);
 }
 
+/** F5 where it may be ours. Whether it is, is decided when it is pressed: what the editor knows of us may be older than the file in front. */
+async function f5(): Promise<void> {
+  if (ours()) await debugFile();
+  else await vscode.commands.executeCommand('workbench.action.debug.start');
+}
+
 export function launching({ context }: Services): void {
   const update = () => void vscode.commands.executeCommand('setContext', CONTEXT, ours());
   update();
   context.subscriptions.push(
     vscode.commands.registerCommand('msvm.debugFile', debugFile),
     vscode.commands.registerCommand('msvm.attach', attach),
+    vscode.commands.registerCommand('msvm.f5', f5),
     vscode.window.onDidChangeActiveTextEditor(update),
     vscode.window.tabGroups.onDidChangeTabs(update),
     vscode.workspace.onDidChangeConfiguration(update),

@@ -166,7 +166,7 @@ function registerItem(row: RegisterRow): vscode.TreeItem {
 
 function fieldItem({ label, value, hint, fields }: Field, icon: string | undefined, chosen: boolean): vscode.TreeItem {
   const made = item(label, { state: fields === undefined || fields.length === 0 ? None : Collapsed, value, icon });
-  if (chosen) made.iconPath = new vscode.ThemeIcon(icon ?? 'pass-filled', new vscode.ThemeColor('testing.iconPassed'));
+  if (chosen) made.iconPath = new vscode.ThemeIcon(icon ?? 'pass-filled', new vscode.ThemeColor('charts.green'));
   made.tooltip = hint === undefined ? `${label}: ${value}` : `${label}: ${value}\n${hint}`;
   made.contextValue = 'field';
   return made;

@@ -7,6 +7,7 @@ import { Mend, sentence } from '../msvm/model/mend.ts';
 import type { Feature, Services } from '../services.ts';
 import { Documents, REPORTS } from './documents.ts';
 import { machineCode } from './model/machine_code.ts';
+import { text } from './model/markdown.ts';
 import { ofFile, ofPrograms, readDeclared, readFileScd, type FileScd } from './model/scd.ts';
 
 /** Given by a CodeLens: only these programs. */
@@ -35,6 +36,12 @@ async function asWritten({ msvm }: Services, { configuration }: vscode.DebugSess
   return msvm.json(['scd', program, '--json', '--all']).then(readFileScd, () => undefined); // the session's own figures stand without it
 }
 
+/** Places in files of the workspace, as its paths are. */
+const short = (report: string): string =>
+  (vscode.workspace.workspaceFolders ?? [])
+    .flatMap(({ uri }) => [`${uri.fsPath}/`, text(`${uri.fsPath}/`)])
+    .reduce((shorter, folder) => shorter.replaceAll(folder, ''), report);
+
 async function showScd(services: Services, documents: Documents, which?: Which): Promise<void> {
   const { sessions, msvm } = services;
   let report: string;
@@ -46,7 +53,7 @@ async function showScd(services: Services, documents: Documents, which?: Which):
     const written = which === undefined ? await asWritten(services, sessions.current) : undefined;
     report = ofPrograms(await programs(services, which), readDeclared(await sessions.request('msvm/scd')), written);
   }
-  const uri = documents.put('SCD analysis.md', report);
+  const uri = documents.put('SCD analysis.md', short(report));
   await vscode.commands.executeCommand('markdown.showPreview', uri);
 }
 
@@ -83,7 +90,7 @@ async function disassemble(services: Services, documents: Documents, which?: Whi
   if (picked === undefined) return;
   const { label, program, function: of, region, entry } = picked;
   const code = readDisassembly(await services.sessions.request('msvm/disassembly', { program, function: of, region, entry }));
-  const document = await vscode.workspace.openTextDocument(documents.put(`${label}.asm`, machineCode(label, code)));
+  const document = await vscode.workspace.openTextDocument(documents.put(`${label}.asm`, short(machineCode(label, code))));
   await vscode.window.showTextDocument(document, { preview: false });
 }
 

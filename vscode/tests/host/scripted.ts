@@ -1,6 +1,6 @@
 // Against a program that follows a script: what the views make of answers and events that are known.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { ValuesPanel } from '../../src/values/panel.ts';
 import { extension, file, scripted, services, start, step, stop, told, until, untilAt } from './driver.ts';
@@ -103,6 +103,31 @@ export const scriptedSuite = () =>
         assert.match(text, /speaks version 0 .* this extension version 1\. Update it: pip install --upgrade msvm/);
       } finally {
         said.restore();
+      }
+    });
+
+    test('an interpreter without debugpy is told, and the button adds it', async () => {
+      const python = file('a python').fsPath;
+      const asked = file('asked.txt').fsPath;
+      process.env.MSVM_SCENARIO_PYTHON = python;
+      const warned = told('showWarningMessage', 'Install debugpy');
+      const good = told('showInformationMessage');
+      const bad = told('showErrorMessage');
+      try {
+        await scripted('bytecodeOnly');
+        writeFileSync(python, `#!/bin/sh\necho "$@" >'${asked}'\n`, { mode: 0o755 });
+        await launch();
+        await untilAt(/TENSOR_CREATE/);
+        await until('what it says of success', () => good.texts.some((text) => text.includes('debugpy is installed')));
+        assert.equal(readFileSync(asked, 'utf8'), '-m pip install debugpy\n');
+        assert.deepEqual([warned.texts, bad.texts], [['there is no debugpy'], []]);
+        await stop();
+        writeFileSync(python, '#!/bin/sh\necho "error: externally-managed-environment" >&2\nexit 1\n', { mode: 0o755 });
+        await launch();
+        await untilAt(/TENSOR_CREATE/);
+        await until('what it says of failure', () => bad.texts.includes("debugpy isn't installed: externally-managed-environment"));
+      } finally {
+        for (const each of [warned, good, bad]) each.restore();
       }
     });
 

@@ -90,6 +90,7 @@ export const validationSuite = () =>
       };
       const action = await fixAt(document.uri, diagnostic.range);
       await apply(action);
+      await until('the question', () => asked.length > 0);
       assert.equal(asked.length, 1);
       assert.match(asked[0] ?? '', /Save up3\.msbc\?.*kept as up3\.msbc\.bak/);
       assert.deepEqual(await readFile(file('up3.msbc').fsPath), before, 'not confirmed: not written');

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileConfiguration, needsShapes, resolve, unverifiedFile, type Configuration, type Resolved } from '../../src/debug/model/configuration.ts';
 import { processIds } from '../../src/debug/model/processes.ts';
@@ -56,4 +58,23 @@ test('findings belong to the module that a program has loaded, or to the program
   expect(unverifiedFile('/elsewhere/bad.msbc', '/ws/model.py', '/ws')).toBe('/elsewhere/bad.msbc');
   expect(unverifiedFile('neck', '/ws/neck.msasm', '/ws')).toBe('/ws/neck.msasm');
   expect(unverifiedFile('model.work', '/ws/model.py', '/ws')).toBe('/ws/model.py');
+});
+
+test('completion knows every argument of a launch that the manuals name', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const manifest = JSON.parse(readFileSync(join(root, 'vscode/package.json'), 'utf8')) as { contributes: { debuggers: { configurationAttributes: { launch: { properties: object } } }[] } };
+  const known = Object.keys(manifest.contributes.debuggers[0]?.configurationAttributes.launch.properties ?? {});
+  for (const manual of ['docs/debugging.md', 'docs/debugging_python.md']) {
+    const [, table = ''] = readFileSync(join(root, manual), 'utf8').split('| argument | what it is |\n| --- | --- |\n');
+    const rows = table.split('\n').slice(0, table.split('\n').findIndex((line) => !line.startsWith('|')));
+    const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name));
+    expect(named.length, manual).toBeGreaterThan(5);
+    expect(named.filter((name) => !known.includes(name) && name !== 'noDebug')).toEqual([]); // "Start Without Debugging" gives that
+  }
+});
+
+test('a key that is pressed before the extension has begun begins it', () => {
+  const { activationEvents, contributes } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { activationEvents: string[]; contributes: Record<'commands' | 'keybindings', { command: string }[]> };
+  const known = new Set([...contributes.commands.map(({ command }) => command), ...activationEvents.map((event) => event.replace('onCommand:', ''))]); // commands of the palette need no event
+  expect(contributes.keybindings.filter(({ command }) => !known.has(command))).toEqual([]);
 });

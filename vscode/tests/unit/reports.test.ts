@@ -52,14 +52,15 @@ test('machine code names what stands out, and where lines come from', () => {
     'jit_64',
     readDisassembly({
       entry: 'e',
-      kernels: [{ name: 'k0', size: 12, lines: [{ address: '0x0', text: 'vmovups ymm0, [rdi]', places: ['model.py:9'], instructions: [3], finding: 0 }, { address: '0x5', text: 'ret', places: ['model.py:9'], instructions: [3], finding: null }] }],
+      kernels: [{ name: 'k0', size: 12, lines: [{ address: '0x0', text: 'vmovups ymm0, [rdi]', places: ['model.py:9'], instructions: [3], finding: 0 }, { address: '0x1c5', text: 'ret', places: ['model.py:9'], instructions: [3], finding: null }] }],
       findings: [{ kind: 'unaligned', kernel: 0, line: 0, text: 'an unaligned load', mend: 'align it' }],
       calls: [{ instruction: 4, operator: 'Relu', kernel: 'relu_avx2' }],
     }),
   );
   expect(asm).toMatch(/; unaligned: an unaligned load \(kernel k0, line 1\)\n; {3}align it/);
-  expect(asm).toMatch(/0x0 {2}vmovups ymm0, \[rdi\] +; model\.py:9, instruction 3 {2}<- unaligned\n {2}0x5 {2}ret\n/);
+  expect(asm).toMatch(/0x0 {4}vmovups ymm0, \[rdi\] +; model\.py:9, instruction 3 {2}<- unaligned\n {2}0x1c5 {2}ret\n/);
   expect(asm).toContain(';   instruction 4: Relu, relu_avx2');
+  expect(asm.split('\n')[0]).toBe('; jit_64: e');
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readCompared } from '../../src/trace/model/compared.ts';
+import { pairs } from '../../src/trace/model/paired.ts';
 import { instructionLine, sourcePlace } from '../../src/trace/model/place.ts';
 import { search } from '../../src/trace/model/search.ts';
 import { describe as inWords, readTimeline } from '../../src/trace/model/timeline.ts';
@@ -190,4 +191,36 @@ it('a comparison is read with what it leaves out', () => {
   expect(rows[0]).toMatchObject({ instruction: 2, ratio: 1 });
   expect('instruction' in (rows[1] ?? {})).toBe(false);
   expect(rows[1]?.after.count).toBe(0);
+});
+
+describe('a comparison by operators', () => {
+  const side = (count: number, median_us: number, total_ms: number) => ({ count, median_us, total_ms, mode: '', name: '' });
+  const none = side(0, 0, 0);
+  const row = (instruction: number | undefined, operator: string, before: typeof none, after: typeof none) => ({ program: 'p', function: 'f', operator, place: '', before, after, ...(instruction === undefined ? {} : { instruction }) });
+  const rows = [
+    row(undefined, '', side(100, 50, 5), side(100, 60, 6)),
+    row(1, 'Relu', side(100, 2, 0.3), side(100, 1, 0.1)),
+    row(2, 'Conv', side(100, 10, 1), side(100, 10, 1)),
+    row(3, 'Conv', side(300, 30, 9), side(300, 90, 27)),
+    row(4, 'Exp', none, side(10, 5, 0.05)),
+    row(5, 'Tanh', side(10, 7, 0.07), none),
+  ];
+
+  it('one call is the mean of the instructions’ medians, each as often as it was called', () => {
+    expect(pairs(rows, 'call')).toEqual([
+      { operator: 'Conv', before: 25, after: 70, ratio: 2.8 },
+      { operator: 'Tanh', before: 7 },
+      { operator: 'Exp', after: 5 },
+      { operator: 'Relu', before: 2, after: 1, ratio: 0.5 },
+    ]);
+  });
+
+  it('all calls are their sum', () => {
+    expect(pairs(rows, 'all').map(({ operator, before, after }) => [operator, before, after])).toEqual([
+      ['Conv', 10_000, 28_000],
+      ['Relu', 300, 100],
+      ['Tanh', 70, undefined],
+      ['Exp', undefined, 50],
+    ]);
+  });
 });

@@ -1,37 +1,29 @@
 // A Python program with a jitted function: into its bytecode, through a call, past a hot patch, out again, and to the end; then a module.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { launched } from '../programs.ts';
-import { Workbench } from './workbench.ts';
+import { story } from './story.ts';
+import { THEME, Workbench } from './workbench.ts';
 
 let code: Workbench;
 
 beforeAll(async () => {
   const { env, settings } = launched();
-  code = await Workbench.open({ env, settings: { ...settings, 'msvm.debugMode': true, 'workbench.colorTheme': 'Default Dark Modern' } });
+  code = await Workbench.open({ env, settings: { ...settings, 'msvm.debugMode': true, 'workbench.colorTheme': THEME } });
 });
 afterAll(() => code.stop());
 
-const seen = async (name: string, look: () => Promise<void>) => {
-  try {
-    await look();
-    await code.picture(name);
-  } catch (error) {
-    await code.picture(`${name}-failed`);
-    throw error;
-  }
-};
+const bench = () => code;
 
-test('F5 without a launch file stops where the breakpoint is', () =>
-  seen('python-breakpoint', async () => {
+story('a Python program', bench, (step) => {
+  step('F5 without a launch file stops where the breakpoint is', 'python-breakpoint', async () => {
     await code.openFile('model.py');
     await code.lens('Debug with MSVM').waitFor();
     await code.toggleBreakpoint(18);
     await code.page.keyboard.press('F5');
     await code.untilHighlighted(/y = neck\(x, w\)/);
-  }));
+  });
 
-test('stepping into the jitted function goes on in its bytecode', () =>
-  seen('python-bytecode', async () => {
+  step('stepping into the jitted function goes on in its bytecode', 'python-bytecode', async () => {
     await code.page.keyboard.press('F11');
     await code.untilHighlighted(/R0 "x" = TENSOR_CREATE input 0/);
     expect(await code.mode().innerText()).toBe('MS-VM: BC-Interpreter Mode');
@@ -40,10 +32,9 @@ test('stepping into the jitted function goes on in its bytecode', () =>
     const frames = await code.stack().allInnerTexts();
     const bytecode = frames.findIndex((frame) => frame.startsWith('BC-Instruction'));
     expect(frames.findIndex((frame) => frame.startsWith('main'))).toBeGreaterThan(bytecode);
-  }));
+  });
 
-test('at a call the registers have the sizes of this run', () =>
-  seen('python-call', async () => {
+  step('at a call the registers have the sizes of this run', 'python-call', async () => {
     await code.command('Focus on MS Registers View');
     for (;;) {
       const line = await code.highlighted();
@@ -59,10 +50,9 @@ test('at a call the registers have the sizes of this run', () =>
     await code.page.keyboard.press('ArrowRight');
     for (const field of ['dtype', 'strides', 'memory_addr', 'is_jit_compiled']) await code.registers().filter({ hasText: field }).first().waitFor();
     await code.registers().filter({ hasText: '[12288, 4096, 64, 1]' }).waitFor();
-  }));
+  });
 
-test('its values are drawn', () =>
-  seen('python-values', async () => {
+  step('its values are drawn', 'python-values', async () => {
     await code.registers().filter({ hasText: 'R0: TensorMeta' }).hover();
     await code.registers().filter({ hasText: 'R0: TensorMeta' }).locator('.action-label[aria-label="View Values"]').click();
     const page = await code.webview('.figures');
@@ -70,26 +60,25 @@ test('its values are drawn', () =>
     expect(await page.locator('h1').innerText()).toMatch(/R0.*f32 \[2, 3, 64, 64\]/s);
     await page.locator('nav button', { hasText: 'Picture' }).click();
     await page.locator('.picture canvas').first().waitFor();
-  }));
+  });
 
-test('stepping out is back in Python', () =>
-  seen('python-out', async () => {
+  step('stepping out is back in Python', 'python-out', async () => {
     await code.page.locator('.tabs-container .tab', { hasText: 'values' }).locator('.codicon-close').click();
     await code.page.keyboard.press('Shift+F11');
     await code.untilHighlighted(/neck\(x, w\)|print\(step/);
-  }));
+  });
 
-test('the hot patch is seen, and the end is clean', () =>
-  seen('python-patched', async () => {
+  step('the hot patch is seen, and the end is clean', 'python-patched', async () => {
     await code.command('Remove All Breakpoints');
     await code.page.keyboard.press('F5');
     await code.notification(/hot patch/).first().waitFor();
     await code.mode().waitFor({ state: 'hidden' });
     await code.debugConsole('11 (2, 4, 64, 64)').waitFor();
-  }));
+  });
+});
 
-test('F5 on a module asks for open sizes, and stops at its first instruction', () =>
-  seen('module', async () => {
+story('a module', bench, (step) => {
+  step('F5 on a module asks for open sizes, and stops at its first instruction', 'module', async () => {
     await code.openFile('neck.msasm');
     await code.page.locator('.tab.active', { hasText: 'neck.msasm' }).waitFor();
     await code.page.locator('.view-lines', { hasText: 'OP_CALL' }).first().click();
@@ -103,14 +92,14 @@ test('F5 on a module asks for open sizes, and stops at its first instruction', (
     await code.page.keyboard.press('F10');
     await code.untilHighlighted(/TENSOR_CREATE input 1/);
     await code.registers().filter({ hasText: 'R0: TensorMeta' }).filter({ hasText: '3' }).filter({ hasText: '5' }).waitFor();
-  }));
+  });
 
-test('the console evaluates expressions, and shows tables', () =>
-  seen('module-console', async () => {
+  step('the console evaluates expressions, and shows tables', 'module-console', async () => {
     await code.ask('shape(R0)[1] * 2');
     await code.debugConsole('10').waitFor();
     await code.ask('ms.vm.memory()');
     await code.debugConsole('reserved').waitFor();
     await code.page.keyboard.press('Shift+F5');
     await code.mode().waitFor({ state: 'hidden' });
-  }));
+  });
+});

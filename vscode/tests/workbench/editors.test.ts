@@ -126,6 +126,13 @@ describe.each(['Default Dark Modern', 'Default Light Modern'])('in %s', (theme) 
     await frame.locator('button', { hasText: 'Compare…' }).click();
     await page.locator('.quick-input-list .monaco-list-row', { hasText: 'before/' }).click();
     await frame.locator('.lead', { hasText: 'Medians of' }).waitFor();
+    const softmax = frame.locator('.pair', { hasText: 'Softmax' });
+    await softmax.locator('.ratio', { hasText: /^\d+\.\d\d ×$/ }).waitFor();
+    const ratio = Number.parseFloat(await softmax.locator('.ratio').innerText());
+    const widths = await softmax.locator('.lane i').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+    expect(widths).toHaveLength(2);
+    const [before = 0, after = 0] = widths;
+    expect(Math.abs(after - before * ratio)).toBeLessThan(1.5 + 0.005 * before); // a pixel is the least, and the ratio is rounded
     await bench.picture(`editors_compare_${look}`);
     await frame.locator('tbody tr', { hasText: 'Softmax' }).getByRole('button', { name: /^instruction/ }).click();
     await page.locator('.view-line', { hasText: /OP_CALL\sSoftmax/ }).waitFor();

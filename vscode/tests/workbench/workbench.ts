@@ -1,11 +1,13 @@
 // What a user does in the workbench, and what it shows, by the locators that hold from one version to the next.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame, Locator, Page } from 'playwright-core';
 import { ROOT, start, type CodeServer, type Options } from '../code_server.ts';
 
 export const VSIX = join(ROOT, 'dist/msvm.vsix');
 const PICTURES = process.env.MSVM_SCREENSHOTS;
+/** In which colours the workbench is drawn. */
+export const THEME = process.env.MSVM_THEME ?? 'Default Dark Modern';
 
 /** Blanks that editors draw as no-break spaces. */
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
@@ -76,7 +78,17 @@ export class Workbench {
       await input.waitFor({ state: 'hidden' });
     }
     await this.page.keyboard.press('Enter');
-    await input.waitFor({ state: 'hidden' });
+    await this.#taken(text);
+  }
+
+  /** What was typed into the box is taken: it is gone, or has the next question already, without having been away. */
+  async #taken(text: string): Promise<void> {
+    const input = this.page.locator('.quick-input-widget input').first();
+    const end = Date.now() + 120_000;
+    while ((await input.isVisible()) && (await input.inputValue()) === text) {
+      if (Date.now() > end) throw new Error(`"${text}" stands in the box still`);
+      await this.page.waitForTimeout(20);
+    }
   }
 
   /** By its title in the palette: "MSVM: View Values". */
@@ -92,6 +104,42 @@ export class Workbench {
 
   /** Starts a configuration of the launch file. */
   debug = (name: string): Promise<void> => this.#quick('Control+P', `debug ${name}`, name);
+
+  /** Starts a session by a launch file of its own. F5 means that file from then on. */
+  async debugBy(configuration: Readonly<Record<string, unknown>> & { readonly name: string }): Promise<void> {
+    mkdirSync(join(this.folder, '.vscode'), { recursive: true });
+    writeFileSync(join(this.folder, '.vscode/launch.json'), JSON.stringify({ version: '0.2.0', configurations: [{ type: 'msvm', request: 'launch', ...configuration }] }));
+    await this.debug(configuration.name);
+  }
+
+  /** As the workbench was when it opened, whatever a test has left: nothing is asked, debugged or open, and there are no breakpoints. */
+  async clear(): Promise<void> {
+    const asked = this.page.locator('.quick-input-widget:visible, .monaco-dialog-box:visible');
+    for (let tries = 0; tries < 10 && (await asked.count()) > 0; tries++) {
+      await this.page.keyboard.press('Escape');
+      await asked.first().waitFor({ state: 'hidden', timeout: 3000 }).catch(() => undefined);
+    }
+    await this.endSession();
+    await this.command('Remove All Breakpoints');
+    await this.command('View: Close All Editors');
+    await this.command('Notifications: Clear All Notifications');
+  }
+
+  /** Ends the session if there is one: again where the first wish to end it was lost. */
+  async endSession(): Promise<void> {
+    for (let tries = 1; await this.mode().isVisible(); tries++) {
+      await this.page.keyboard.press('Shift+F5');
+      await this.mode().waitFor({ state: 'hidden', timeout: tries < 4 ? 15_000 : 60_000 }).catch((error: unknown) => {
+        if (tries === 4) throw error;
+      });
+    }
+  }
+
+  /** A file of the folder, in front and drawn. */
+  async front(name: string): Promise<void> {
+    await this.openFile(name);
+    await this.page.locator('.tab.active', { hasText: name }).waitFor();
+  }
 
   /** Text of our item in the status bar. */
   mode(): Locator {
@@ -170,7 +218,7 @@ export class Workbench {
     const input = this.page.locator('.quick-input-widget input').first();
     await input.fill(text);
     await this.page.keyboard.press('Enter');
-    await input.waitFor({ state: 'hidden' });
+    await this.#taken(text);
   }
 
   registers(): Locator {
@@ -209,6 +257,22 @@ export class Workbench {
 
   stack(): Locator {
     return this.page.locator('.debug-call-stack .monaco-list-row');
+  }
+
+  /** What the editor shows over the line of a failure. Where the call stack was read twice it shows that only when the frame is chosen anew. */
+  async exception(): Promise<Locator> {
+    const widget = this.page.locator('.exception-widget');
+    for (let tries = 1; ; tries++) {
+      const shown = await widget.waitFor({ timeout: tries < 6 ? 10_000 : 60_000 }).then(
+        () => true,
+        (error: unknown) => {
+          if (tries < 6) return false;
+          throw error;
+        },
+      );
+      if (shown) return widget;
+      await this.stack().first().click();
+    }
   }
 
   notification(text: string | RegExp): Locator {

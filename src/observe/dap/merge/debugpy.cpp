@@ -26,7 +26,7 @@ void tell_capabilities(State& s, const Json& python) {
 void did_not_come(State& s, const std::string& why) {
   if (!s.attached) return answer_start(s, invalid_argument(why));
   s.acceptor.reset();
-  s.output("console", fmt::format("Breakpoints, steps and variables of Python code aren't there, only those of bytecode: {}\n", why));
+  tell_bytecode_only(s, fmt::format("Breakpoints, steps and variables of Python code aren't there, only those of bytecode: {}", why), "");
   begin_attached(s);
 }
 
@@ -65,6 +65,11 @@ void connected(State& s, int fd) {
 }
 
 }  // namespace
+
+void tell_bytecode_only(State& s, const std::string& text, const std::string& python) {
+  s.output("console", text + "\n");
+  s.event("msvm/bytecodeOnly", {{"text", text}, {"python", python}});
+}
 
 Status await_debugpy(State& s) {
   s.token = random_secret().substr(0, 32);

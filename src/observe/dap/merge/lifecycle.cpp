@@ -93,7 +93,8 @@ Status launch(State& s, const Arguments& a) {
     return spawn(s);
   }
   if (!s.launch.no_debug && !has_debugpy)
-    s.output("console", fmt::format("{} has no debugpy: breakpoints, steps and variables of Python code aren't there, only those of bytecode. `{} -m pip install debugpy` adds them.\n", s.python->path, s.python->path));
+    tell_bytecode_only(s, fmt::format("{} has no debugpy: breakpoints, steps and variables of Python code aren't there, only those of bytecode. `{} -m pip install debugpy` adds them.", s.python->path, s.python->path),
+                       s.python->path);
   answer_start(s, {});
   s.event("initialized");  // the program starts when the client is done
   return {};

@@ -102,6 +102,8 @@ void open_server(State& s, Side side, std::unique_ptr<Connection> connection);
 void greet(State& s, Side side, Json attach, std::function<void(const Json&)> initialized, std::function<void(const Json&)> attached);
 
 // debugpy.cpp
+/// Nothing of Python code can be debugged: to the console, and as an event for clients that show it. `python`: the interpreter that lacks debugpy, if it is known.
+void tell_bytecode_only(State& s, const std::string& text, const std::string& python);
 /// A port for debugpy, until it has come.
 Status await_debugpy(State& s);
 /// In the process that is attached to, if it has debugpy.

@@ -93,6 +93,9 @@ export const readPatched = object({ program: number, region: number, signature: 
 
 export const readUnverified = object({ name: string, diagnostics: list(object({ code: string, message: string, address: string, line: number, fix: string })) });
 
+/** `python`: the interpreter that lacks debugpy, where it is known. */
+export const readBytecodeOnly = object({ text: string, python: string });
+
 export const readListingChanged = object({ uri: string, version: number });
 export const readProgramLoaded = object({ program: number, name: string, uri: string });
 

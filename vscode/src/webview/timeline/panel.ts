@@ -3,6 +3,7 @@ import type { Compared, FromTimeline } from '../../trace/model/messages.ts';
 import { describe, type Timeline } from '../../trace/model/timeline.ts';
 import { time } from '../../trace/model/view.ts';
 import { h } from './dom.ts';
+import { paired, ratioOf } from './paired.ts';
 
 const TABS = ['selection', 'outliers', 'instructions', 'comparison'] as const;
 export type Tab = (typeof TABS)[number];
@@ -212,7 +213,7 @@ export class Panel {
       const same = (a: string, b: string): string => (a === b || r.before.count === 0 || r.after.count === 0 ? (r.after.count > 0 ? b : a) : `${a} → ${b}`);
       const change = r.after.total_ms - r.before.total_ms;
       const cells: (Cell | HTMLElement)[] = [
-        { text: ratio > 0 ? `${ratio.toFixed(2)} ×` : r.before.count === 0 ? 'only after' : 'only before', sort: ratio, class: ratio > 1.1 ? 'slower' : ratio > 0 && ratio < 0.9 ? 'faster' : '' },
+        { ...ratioOf(r.ratio, r.before.count > 0), sort: ratio },
         { text: r.before.count > 0 ? time(r.before.median_us) : '–', sort: r.before.median_us },
         { text: r.after.count > 0 ? time(r.after.median_us) : '–', sort: r.after.median_us },
         { text: `${change > 0 ? '+' : ''}${time(change * 1e3)}`, sort: change },
@@ -223,7 +224,7 @@ export class Panel {
       ];
       return { cells, ratio };
     });
-    return h('div', {}, h('p', { class: 'lead' }, `Medians of `, h('b', {}, c.before), ' (before) and ', h('b', {}, c.after), ' (after), what changed most first. Above 1: slower after.'), this.#table(columns, rows));
+    return h('div', {}, h('p', { class: 'lead' }, `Medians of `, h('b', {}, c.before), ' (before) and ', h('b', {}, c.after), ' (after), what changed most first. Above 1: slower after.'), paired(c.rows), this.#table(columns, rows));
   }
 
   #table(columns: readonly Column[], rows: readonly { readonly cells: readonly (Cell | HTMLElement)[]; readonly share?: number; readonly ratio?: number; readonly act?: () => number | undefined }[]): HTMLElement {
