@@ -52,7 +52,10 @@ Status DebugConsole::print_source(const Json& frame, int64_t around, int64_t mor
   } else {
     return invalid_argument("there is no source for this frame");
   }
-  if (around - more > static_cast<int64_t>(lines.size())) return invalid_argument(fmt::format("there is no line {}: the last one is {}", around, lines.size()));
+  if (around - more > static_cast<int64_t>(lines.size())) {
+    const int64_t wanted = around - more == next_line_ ? next_line_ : around;  // going on, or asked for
+    return invalid_argument(fmt::format("there is no line {}: the last one is {}", wanted, lines.size()));
+  }
   print_lines(lines, around, here, more);
   next_line_ = around + more + 1;
   return {};
@@ -71,7 +74,9 @@ Status DebugConsole::show_stop(ThreadStop& stop) {
   const auto top = frame();
   if (!top.ok()) return top.status();
   fmt::print("{}\n", printable(text_in(*top, "name")));
-  if (Status s = print_source(*top, 0, kAround); !s.ok()) return {};
+  const Status shown = print_source(*top, 0, kAround);
+  next_line_ = 0;  // `list` begins around the place
+  if (!shown.ok()) return {};
   if (!text_in(*top, "instructionPointerReference").empty()) {
     const auto registers = call_of_thread("msvm/registers", {{"first", 0}, {"count", 1 << 20}});
     if (registers.ok()) print_registers((*registers)["registers"], true);

@@ -229,6 +229,14 @@ def test_figures_of_integers_are_exact(msvm_cli, tmp_path):
         assert text in done.out, (done.out, done.err)
 
 
+def test_list_begins_where_the_program_stands(msvm_cli, tmp_path):
+    (tmp_path / "whole.msasm").write_text(WHOLE)
+    done = msvm_cli("debug", "whole.msasm", "-s", "x=2", "-e", "next", "-e", "list", "-e", "list")
+    last = len(done.out.split("(msvm) list\n")[1].splitlines())
+    assert last > 5 and "=>" in done.out.split("(msvm) list\n")[1] and "RETURN R1" in done.out.split("(msvm) list\n")[1]
+    assert done.code == 1 and re.search(r"there is no line \d+: the last one is \d+\n", done.err), done
+
+
 EMPTY = """module "empty" version 1
 symbol N
 

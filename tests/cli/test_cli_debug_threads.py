@@ -248,7 +248,7 @@ def test_a_launched_program_with_threads(environment, tmp_path):
 
 def test_breakpoints_of_a_script_are_there_before_the_first_run(environment, tmp_path):
     (tmp_path / "workers.py").write_text(textwrap.dedent(WORKERS))
-    (tmp_path / "first").write_text("# before anything runs\nbreak Mul if x_0 == 4\nbreak 11\ncontinue\nwhere\nquit\n")
+    (tmp_path / "first").write_text("# before anything runs\nbreak Mul if x_0 == 4\nbreak 11\ncontinue\ncontinue\nwhere\nquit\n")
     done = subprocess.run(
         [MSVM, "debug", "workers.py", "--python", sys.executable, "-x", "first"],
         env=environment,
@@ -261,8 +261,11 @@ def test_breakpoints_of_a_script_are_there_before_the_first_run(environment, tmp
     assert done.returncode == 0 and done.stderr == "", done
     told, stop = done.stdout.split("Stopped", 1)
     assert "(msvm) break Mul if x_0 == 4\n" in told and "(msvm) break 11\n" in told
+    assert "Breakpoint 2: 11 (line 11 has no code: it is at line 10)\n" in told
     assert "entry" in stop.split("(msvm) continue", 1)[0]
-    assert "breakpoint\nBC-Instruction: OP_CALL" in stop.split("(msvm) continue", 1)[1]
+    at_line, at_call = stop.split("(msvm) continue", 1)[1].split("(msvm) continue", 1)
+    assert "breakpoint\nBC-Instruction: TENSOR_ALLOC" in at_line and "workers.py:10:5" in at_line
+    assert "breakpoint\nBC-Instruction: OP_CALL" in at_call
 
 
 def test_completion_of_what_can_be_attached(process, environment, tmp_path):

@@ -104,7 +104,7 @@ story('a run that fails', bench, (step) => {
     await code.answer('sizes of the inputs', 'x=2x3 y=2x4');
     const widget = await code.exception();
     await widget.filter({ hasText: /input 1 \(y\): expected f32\[N, M\], found f32\[2, 4\]: axis 1 must be 3/ }).waitFor();
-    await widget.filter({ hasText: 'fix: give inputs whose sizes fit the declared ones' }).waitFor();
+    await widget.filter({ hasText: 'fix: give inputs whose sizes fit each other' }).waitFor();
   });
 
   step('it goes on to its end', 'session-failure-end', async () => {

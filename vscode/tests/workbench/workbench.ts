@@ -246,8 +246,12 @@ export class Workbench {
   /** What the values panel of a register says of its elements. */
   async values(register: string): Promise<readonly number[]> {
     const row = this.register(`${register}: TensorMeta`);
-    await row.hover();
-    await row.locator('.action-label[aria-label="View Values"]').click();
+    const tab = this.page.locator('.tab', { hasText: `${register}: values` });
+    for (let tries = 0; tries < 6 && (await tab.count()) === 0; tries++) {
+      await row.hover(); // a view that is drawn anew meanwhile takes the button from under the pointer
+      await row.locator('.action-label[aria-label="View Values"]').click();
+      await tab.waitFor({ timeout: 10_000 }).catch(() => undefined);
+    }
     const page = await this.webview(`h1 code:text-is("${register}")`);
     await page.locator('td').first().waitFor();
     const texts = await page.locator('td').allInnerTexts();
