@@ -6,6 +6,7 @@
 
 #include "common.h"
 #include "debug_console.h"
+#include "observe/dap/listings.h"
 
 namespace msvm::cli {
 namespace {
@@ -17,8 +18,9 @@ constexpr int64_t kAround = 3;  // lines before and after the one that is shown
 
 Result<Json> DebugConsole::listing(const std::string& path) {
   if (const auto at = listings_.find(path); at != listings_.end()) return at->second;
-  const size_t begin = std::min(path.find("0x"), path.size());  // "0x0" of msvm://bc/0x0/neck
-  MSVM_ASSIGN_OR_RETURN(Json l, call("msvm/listing", {{"address", path.substr(begin, path.find('/', begin) - begin)}}));
+  const auto program = observe::dap::program_of_uri(path);
+  if (!program) return invalid_argument(fmt::format("{}: expected msvm://bc/0x0", path));
+  MSVM_ASSIGN_OR_RETURN(Json l, call("msvm/listing", {{"program", *program}}));
   Json lines = Json::array();
   std::istringstream in(text_in(l, "text"));
   for (std::string line; std::getline(in, line);) lines.push_back(line);

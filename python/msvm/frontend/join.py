@@ -74,7 +74,7 @@ def same(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, SymInt):
         return bool(a.dim == b.dim)
-    if isinstance(a, (SymTensor, SymBool)):
+    if isinstance(a, (SymTensor, SymBool, SymList)):
         return bool(a.reg == b.reg)
     if isinstance(a, SymFloat):
         return bool(a.tensor.reg == b.tensor.reg)
@@ -245,7 +245,7 @@ class _Merge:
                 return first.copy()
         if type(first) is list and all(type(v) is list and len(v) == len(first) for v in values):
             return [self.value(list(column)) for column in zip(*values, strict=True)]
-        if isinstance(first, SymList) and all(isinstance(v, SymList) and v.reg == first.reg for v in values):
+        if isinstance(first, SymList) and all(same(first, v) for v in values):
             return first
         if all(isinstance(v, SymList) or (type(v) is list and all(map(is_tensor, v))) for v in values):
             return self._lists(values)
@@ -629,7 +629,7 @@ class Header:
     def _closed_list(self, number: int, begin: Any, end: Any) -> str | None:
         """A list that grows becomes a list register."""
         key: Key = ("heap", number)
-        if key not in self.variants and isinstance(begin, SymList) and isinstance(end, SymList) and begin.reg == end.reg:
+        if key not in self.variants and same(begin, end):
             return None
         if isinstance(end, Unbound):
             return end.why

@@ -97,10 +97,6 @@ class Loops(Attempts):
 
         self.runtime_loop(s, test, begin, advance, breaks, zero)
 
-    def loop_key_outside(self, s: Any) -> Key:
-        """The key, asked for within the loop."""
-        return (*self.site[:-1], s.lineno, s.col_offset)
-
     def loop_key(self, s: Any) -> Key:
         return (*self.site, s.lineno, s.col_offset)
 
@@ -266,7 +262,7 @@ class Loops(Attempts):
                 if name not in known and name != "return":
                     for path in ends:
                         path.state.frames[self.frame.number][name] = Unbound(
-                            "it gets its value in a loop that may have no turn", (self.loop_key_outside(s), name)
+                            "it gets its value in a loop that may have no turn", (key, name)
                         )
             advance()
             problem = header.close(self.path())

@@ -193,24 +193,13 @@ def assigned_in(loop: Any) -> set[str]:
     statements: list[Any] = list(loop.body)
     while statements:
         s = statements.pop()
-        kind = type(s)
-        if kind is ast.Assign:
+        if isinstance(s, ast.Assign):
             targets.extend(s.targets)
-        elif kind is ast.AugAssign or kind is ast.AnnAssign or kind is ast.For:
+        elif isinstance(s, (ast.AugAssign, ast.AnnAssign, ast.For)):
             targets.append(s.target)
-        if kind is ast.For or kind is ast.While or kind is ast.If:
-            statements.extend(s.body)
-            statements.extend(s.orelse)
-    names: set[str] = set()
-    while targets:
-        t = targets.pop()
-        if type(t) is ast.Name:
-            names.add(t.id)
-        elif type(t) is ast.Tuple or type(t) is ast.List:
-            targets.extend(t.elts)
-        elif type(t) is ast.Starred:
-            targets.append(t.value)
-    return names
+        if isinstance(s, (ast.For, ast.While, ast.If)):
+            statements.extend([*s.body, *s.orelse])
+    return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def stored_names(node: Any) -> set[str]:

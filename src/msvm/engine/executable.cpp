@@ -44,6 +44,7 @@ PooledSession* Executable::Impl::take() {
     all.push_back(std::make_unique<PooledSession>(program, *devices, limits, weights.get(), native ? native->observe() : nullptr));
     all.back()->session.set_thorough(thorough);
     all.back()->session.set_planning(planning);
+    if (hook) all.back()->session.set_debug_hook(hook);
     idle.reserve(all.size());
     idle.push_back(all.back().get());
   }
@@ -51,7 +52,6 @@ PooledSession* Executable::Impl::take() {
   idle.pop_back();
   s->session.set_limits(limits);
   s->session.set_profiling(profiling);
-  if (s->hook != hook) [[unlikely]] s->session.set_debug_hook(s->hook = hook);
   return s;
 }
 
@@ -131,7 +131,7 @@ void Executable::set_profiling(bool on) {
 void Executable::set_debug_hook(std::shared_ptr<DebugHook> hook) {
   std::lock_guard lock(impl_->mutex);
   impl_->hook = std::move(hook);
-  for (const auto& s : impl_->all) s->session.set_debug_hook(s->hook = impl_->hook);
+  for (const auto& s : impl_->all) s->session.set_debug_hook(impl_->hook);
 }
 void Executable::set_patch_listener(std::function<void(const PatchNotice&)> listener) {
   if (impl_->native) impl_->native->set_patch_listener(std::move(listener));

@@ -22,7 +22,6 @@ struct PooledSession {
   Counters counters;
   WorkDone work;
   std::vector<std::vector<InstrProfile>> profiles;
-  std::shared_ptr<DebugHook> hook;  // of the session
   Session session;
 };
 
@@ -37,7 +36,7 @@ struct Executable::Impl {
   std::vector<PooledSession*> idle;
   Limits limits;
   bool profiling = false, thorough = false, planning = true;
-  std::shared_ptr<DebugHook> hook;
+  std::shared_ptr<DebugHook> hook;              // of all sessions
   Notes notes;
 
   PooledSession* take();

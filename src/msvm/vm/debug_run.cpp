@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "msvm/vm/region_run.h"
+
 namespace msvm::vm {
 
 DebugRun::DebugRun(RunContext& context, Frame& frame, DebugHook& hook) : impl_(context, frame), view_(impl_) {
@@ -62,9 +64,8 @@ std::shared_ptr<const RegionEntry> DebugRun::serving(int32_t region) const {
   if (!info.usable || !x.regions || !x.hazard) return nullptr;
   std::vector<int64_t> values;
   for (Slot s : info.symbols) values.push_back(impl_.frame.scalars[static_cast<size_t>(s)]);
-  std::shared_ptr<const RegionEntry> found;
-  for (const auto& e : x.regions->enter(static_cast<size_t>(region), *x.hazard)->entries)
-    if (!found && holds(e->box, values)) found = e;
+  const auto* entry = find_entry(*x.regions->enter(static_cast<size_t>(region), *x.hazard), values);
+  std::shared_ptr<const RegionEntry> found = entry ? *entry : nullptr;
   x.hazard->snapshot.store(nullptr, std::memory_order_release);
   return found;
 }

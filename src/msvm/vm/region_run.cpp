@@ -17,9 +17,9 @@ constexpr int64_t kFewElements = 256;       // unless there are few of them
 
 }  // namespace
 
-const RegionEntry* RegionRun::find_entry(const RegionSnapshot& snapshot) const {
+const std::shared_ptr<const RegionEntry>* find_entry(const RegionSnapshot& snapshot, std::span<const int64_t> values) {
   for (const auto& e : snapshot.entries)
-    if (holds(e->box, state_.values)) return e.get();
+    if (holds(e->box, values)) return &e;
   return nullptr;
 }
 
@@ -92,7 +92,8 @@ Status RegionRun::make_plan(const RegionSnapshot& snapshot, int32_t& instr) {
   p.version = 0;  // until it is whole
   p.plan = frame_.plan ? frame_.plan->id : 0;
   p.arena = frame_.arena ? frame_.arena->data : nullptr;
-  p.entry = find_entry(snapshot);
+  const auto* entry = find_entry(snapshot, state_.values);
+  p.entry = entry ? entry->get() : nullptr;
   p.repeatable = !info_.strided;
   plan_ = &p;
   if (!p.entry) {

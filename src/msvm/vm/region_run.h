@@ -4,6 +4,9 @@
 
 namespace msvm::vm {
 
+/// The first that serves these sizes, as the snapshot has it; null: none.
+const std::shared_ptr<const RegionEntry>* find_entry(const RegionSnapshot& snapshot, std::span<const int64_t> values);
+
 class RegionRun : Machine {
  public:
   RegionRun(RunContext& context, Frame& frame, int32_t region)
@@ -25,7 +28,6 @@ class RegionRun : Machine {
   size_t steps_done() const { return steps_done_; }  // of the plan; those of a dry run that failed: none
 
  private:
-  const RegionEntry* find_entry(const RegionSnapshot& snapshot) const;
   RegionPlan* known_plan(const RegionSnapshot& snapshot);
   RegionPlan& fresh_plan();
   Status make_plan(const RegionSnapshot& snapshot, int32_t& instr);

@@ -128,11 +128,8 @@ class Evaluator {
   Result<Any> name(const Expression& e) {
     if (!view_) return error_at(e.column, fmt::format("'{}' needs a thread that is stopped", e.text));
     if (const auto r = find_register(*view_, e.text)) return value_of(e, *r);
-    const DimContext& dims = *view_->program().module().dims;
-    for (SymbolId s = 0; s < dims.num_symbols(); ++s) {
-      const SymbolInfo& info = dims.symbol_info(s);
-      if (info.is_register() || info.name != e.text) continue;
-      if (const auto v = view_->symbol(s)) return Any(*v);
+    if (const auto s = find_symbol(e.text, *view_->program().module().dims)) {
+      if (const auto v = view_->symbol(*s)) return Any(*v);
       return error_at(e.column, fmt::format("symbol {} has no value yet: nothing has bound it", e.text));
     }
     return no_such_name(e, view_->code());

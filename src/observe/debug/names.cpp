@@ -8,16 +8,10 @@
 namespace msvm::observe::debug {
 namespace {
 
-bool is_symbol(std::string_view name, const DimContext& dims) {
-  for (SymbolId s = 0; s < dims.num_symbols(); ++s)
-    if (!dims.symbol_info(s).is_register() && dims.symbol_info(s).name == name) return true;
-  return false;
-}
-
 bool means_something(std::string_view name, const Function& f, const DimContext& dims) {
   if (const auto r = register_number(name)) return *r >= 0 && static_cast<size_t>(*r) < f.regs.size();
   const auto is = [&](const auto& x) { return x.name == name; };
-  return std::ranges::any_of(f.regs, is) || std::ranges::any_of(f.inputs, is) || is_symbol(name, dims);
+  return std::ranges::any_of(f.regs, is) || std::ranges::any_of(f.inputs, is) || find_symbol(name, dims);
 }
 
 }  // namespace
@@ -28,6 +22,12 @@ std::optional<Reg> register_number(std::string_view name) {
   const auto read = std::from_chars(name.data() + 1, name.data() + name.size(), r);
   if (read.ec != std::errc() || read.ptr != name.data() + name.size()) return {};
   return r;
+}
+
+std::optional<SymbolId> find_symbol(std::string_view name, const DimContext& dims) {
+  for (SymbolId s = 0; s < dims.num_symbols(); ++s)
+    if (!dims.symbol_info(s).is_register() && dims.symbol_info(s).name == name) return s;
+  return {};
 }
 
 Status no_such_name(const Expression& name, const Function& f) {
